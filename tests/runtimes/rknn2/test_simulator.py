@@ -48,7 +48,7 @@ PYTHON_VARIABLE = "RKNN_OP_RKNN2_PYTHON"
 REQUIRE_VARIABLE = "RKNN_OP_REQUIRE_RKNN2"
 PROGRAM = Path(__file__).parent / "conversions.py"
 OTHER_EXAMPLES = [name for name in EXAMPLE_NAMES if name not in ONNX_OPERATORS]
-"""The examples with more than one case; ONNX's operators are in test_library_in_simulator.py."""
+"""The examples with several cases; ONNX's operators are in test_library_in_simulator.py."""
 CASES = 6
 """The count of an example's cases; the toolkit converts a model for each, in half a second."""
 

@@ -105,7 +105,8 @@ def _case(operator: LibraryOperator, folder: Path) -> Case:
     """Return the largest of the operator's cases that is not too large to draw."""
     path = folder / f"tests/test_{operator.spec.lower}.py"
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     cases = [
@@ -138,7 +139,8 @@ def _draw_tensors(
     figure: Figure, inputs: Mapping[str, Array], outputs: Mapping[str, Array]
 ) -> None:
     tensors = [*inputs.items(), *outputs.items()]
-    for axes, (name, array) in zip(figure.subplots(1, len(tensors), squeeze=False)[0], tensors):
+    row = figure.subplots(1, len(tensors), squeeze=False)[0]
+    for axes, (name, array) in zip(row, tensors, strict=True):
         axes.imshow(_matrix(array), cmap="viridis", aspect="auto", interpolation="nearest")
         kind = "out" if name in outputs else "in"
         axes.set_title(f"{kind} {name} {array.shape}", fontsize=7, color=_INK)

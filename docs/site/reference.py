@@ -23,6 +23,7 @@ from rknn_op.creation import Choices, create, plan_text
 from rknn_op.own_opkit import unpacked
 
 _WIDTH = 80  # columns of a terminal
+_TEXT_TYPES = ["string", "number", "boolean"]  # YAML reads a text such as `1` as a number
 _SHOWN = 2  # items of a list in an example of JSON
 _OPERATOR = """\
 name: Scale
@@ -52,9 +53,7 @@ def description() -> str:
     """Return the page on the keys of a description, from its JSON Schema."""
     whole = schema(runtimes.available(), runtimes.DEFAULT)
     rows = [
-        _row(key, value)
-        for key, value in whole["properties"].items()
-        if "description" in value
+        _row(key, value) for key, value in whole["properties"].items() if "description" in value
     ]
     entries = [
         f"## Keys of an entry of `{key}`\n\n{_TABLE}"
@@ -90,13 +89,15 @@ def _values(value: Mapping[str, Any]) -> str:
         return " or ".join(dict.fromkeys(filter(None, map(_values, value["anyOf"]))))
     if "enum" in value:
         return _names(json.dumps(each).strip('"') for each in value["enum"])
+    if value.get("type") == _TEXT_TYPES:
+        return "a text"
     kinds = value.get("type", "any")
-    kind = kinds if isinstance(kinds, str) else " or ".join(each for each in kinds)
+    kind = kinds if isinstance(kinds, str) else " or ".join(kinds)
     if "pattern" in value:
         # A spelling in any case of the words of `enum` has no information of its own.
         return "" if value["pattern"].startswith("^(?:[") else "a text"
     if kind.startswith("array"):
-        return f"a list of {_values(value['items'])}"
+        return f"a list of {_values(value['items']).replace('a text', 'texts')}"
     limits = [value.get("minimum"), value.get("maximum")]
     return f"{kind}, {limits[0]} to {limits[1]}" if None not in limits else kind
 
@@ -122,7 +123,7 @@ def scons() -> str:
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "Scale"
         create(plan_text(_OPERATOR, "the example", made, choices=Choices()))
-        shown = subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-m", "SCons", "-Q", "-h"],
             cwd=made,
             env={**os.environ, "PYTHONPATH": str(unpacked(made))},
@@ -133,12 +134,12 @@ def scons() -> str:
     return (
         "# Targets and options of `scons`\n\n"
         "`scons -h` of an operator for all runtimes. An operator for one has the lines of that "
-        f"one.\n\n{_block(shown.stdout)}"
+        f"one.\n\n{_block(done.stdout)}"
     )
 
 
 def report() -> str:
-    """Return the page on what the report shows."""
+    """Return the page about the report."""
     rows = "".join(f"| {name} | {text} |\n" for name, text in EXPLANATIONS.items())
     return f"{_REPORT}\n## Where a kernel's time goes\n\n| part | meaning |\n| --- | --- |\n{rows}"
 

@@ -108,6 +108,14 @@ def test_invalid_arguments(
     assert "Traceback" not in run.stderr
 
 
+def test_help_names_missing_packages(repository: Repository, tmp_path: Path) -> None:
+    """The libraries may be missing on this PC, too."""
+    output = repository.scons("-h", path=str(tmp_path)).stdout
+    help_text = re.sub(r"\s+", " ", output)
+    assert "This PC runs it for no ABI; for aarch64 and armhf run sudo apt install" in help_text
+    assert "sudo apt install qemu-user-static" in help_text
+
+
 SSH = """\
 case "$4" in
     /tmp/opkit.*) exec {emulator} "$4" ;;

@@ -18,6 +18,7 @@ RUNTIME = "librknn_runtime.so"
 """The runtime of models, above the driver."""
 MODEL = "model"
 """The setting of an executor that runs models in the runtime, not graphs in the driver."""
+DRIVER_ABIS = ("aarch64", "armhf")
 PLACE = (
     "the vendor's public repository rockchip-linux/rknpu has the driver in "
     "drivers/linux-aarch64-mini/usr/lib (rk1808, rk3399pro) and "
@@ -29,7 +30,6 @@ _SYSTEM = re.compile(r"(lib(c|m|dl|pthread|rt|stdc\+\+|gcc_s)|ld-linux.*)\.so(\.
 _VERSION = re.compile(rb"librknn_runtime version (\d+(?:\.\d+)+)")
 _STUB = "STUB({})"
 _OPENVX_NAMES = (OPENVX, f"{OPENVX}.1")
-_ABIS = ("aarch64", "armhf")
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,9 @@ def read_driver(folder: Path) -> Driver:
     openvx = _openvx(folder)
     hardware = folder / HARDWARE
     architecture = _read(openvx).architecture
-    abi = next((name for name in _ABIS if ABIS[name].elf == architecture), "")
+    abi = next((name for name in DRIVER_ABIS if ABIS[name].elf == architecture), "")
     if not abi:
-        expected = " or ".join(_ABIS)
+        expected = " or ".join(DRIVER_ABIS)
         raise OpkitError(f"driver={openvx}: it is {architecture} (expected {expected}); {PLACE}")
     _refuse_incomplete(folder, openvx, architecture)
     return Driver(

@@ -13,11 +13,13 @@ from opkit.build.machinery import FOLDER as MACHINERY
 from opkit.build.machinery import INCLUDES
 from opkit.build.options import Request
 from opkit.build.vendor_harness import FOLDER, stand_in, vendor_harness
+from opkit.check import vendor_libraries
 from opkit.check.executors import is_board
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.build import VendorProgram
 from opkit.runtimes.rknn.driver.folder import (
+    DRIVER_ABIS,
     HARDWARE,
     MODEL,
     OPENVX,
@@ -42,7 +44,7 @@ def options(variables: Any, operator: OpSpec) -> None:
         OPTION,
         "with check: a folder with the boards' OpenVX driver of RKNN-Toolkit 1.x (libOpenVX.so and "
         "the libraries that it loads): run the cases in it, too, in qemu. With qemu=ssh:HOST, any "
-        "word: the driver is the board's",
+        f"word: the driver is the board's. {vendor_libraries.readiness(DRIVER_ABIS)}",
         "",
     )
 

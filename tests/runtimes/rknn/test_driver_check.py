@@ -124,13 +124,15 @@ esac
 """
 
 
-def test_driver_of_board(repository: Repository, driver: Path, tmp_path: Path) -> None:
+def test_driver_of_board(repository: Repository, tmp_path: Path) -> None:
+    need("qemu-arm-static", "qemu-user-static")
+    driver = driver_folder(tmp_path / "driver", "armhf")
     hardware = stand_in(read_driver(driver), tmp_path)
     variables = (f"LD_LIBRARY_PATH={tmp_path}:{driver}", f"LD_PRELOAD={hardware}")
-    words = ("qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu", *(f"-E {v}" for v in variables))
+    words = ("qemu-arm-static", "-L", "/usr/arm-linux-gnueabihf", *(f"-E {v}" for v in variables))
     script(tmp_path / "ssh", SSH.format(emulator=" ".join(words)))
     path = f"{tmp_path}:{os.environ['PATH']}"
-    run = check(repository, "driver=board", "target=rk1808", "qemu=ssh:me@board", path=path)
+    run = check(repository, "driver=board", "target=rv1126", "qemu=ssh:me@board", path=path)
     assert run.returncode == 0, run.stdout + run.stderr
     names = ("driver", "librknn_runtime")  # the version is on the board
     assert results(run.stdout) == {(name, "equal"): 2 for name in names}

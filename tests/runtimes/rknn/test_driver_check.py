@@ -58,7 +58,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    made = generate(tmp_path_factory.mktemp("repository"), DESCRIPTION)
+    made = generate(tmp_path_factory.mktemp("a repository"), DESCRIPTION)
     (made.path / "tests/test_copy.py").write_text(TESTS)
     return made
 

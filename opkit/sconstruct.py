@@ -127,7 +127,9 @@ def _arguments(
     operator_runtimes = runtimes.selected(operator)
     described = [runtime.describe for runtime in operator_runtimes]
     targets = {name: target for each in described for name, target in each.targets.items()}
-    options.refuse_target(Script.ARGUMENTS.get("target", ""), targets, described)
+    if "target" in Script.ARGUMENTS:
+        known = [runtime.describe for runtime in runtimes.available().values()]
+        options.refuse_target(Script.ARGUMENTS["target"], described, known)
     variables = options.declare(Script.ARGUMENTS, operator, targets, tools)
     env = Script.Environment(
         variables=variables,

@@ -30,12 +30,12 @@ try:
     from opkit.creation.adaptation import adapted
     from opkit.creation.license import license_text
     from opkit.creation.schema import with_schema
+    from opkit.creation.starter import starter
     from opkit.description.file import normalized, read_description
     from opkit.description.spec import OpSpec
     from opkit.errors import OpkitError
-    from opkit.models.rewriting import with_runtimes
     from opkit.repository import refuse_folder_name
-    from opkit.runtimes import DEFAULT, available, parse
+    from opkit.runtimes import available, parse
     from opkit.text import did_you_mean
 
     RUNTIMES = {name: each.describe for name, each in available().items()}  # imported now
@@ -44,22 +44,6 @@ finally:
     sys.dont_write_bytecode = _write_no_bytecode
 
 STARTER_NAME = "MyOperator"
-_STARTER = """\
-name: $name
-framework: $framework
-$starter
-# Every build reads this file; the kernels get inputs, outputs and params in this order.
-inputs:
-  input: {type: VX_TYPE_TENSOR}
-outputs:
-  output: {type: VX_TYPE_TENSOR}
-
-# A param is the model's attribute of its name, or the constant input in `source`; `default` is for
-# models without it. To add one, remove the # and run `scons`.
-params:
-  # size: {type: VX_TYPE_ARRAY, length: 2, source: "const:size", doc: "height and width"}
-  # align_corners: {type: VX_TYPE_BOOL, default: false}
-  # epsilon: {type: VX_TYPE_FLOAT32, default: 0.001}"""
 
 
 class Answers(Extension):
@@ -114,7 +98,7 @@ def default_runtimes(answers: dict[str, Any]) -> str:
     except OpkitError as error:
         _refuse(f"op_name: {error}")
     config = answers["config"]
-    spec = _parse(config, "config") if config else _check_starter(_starter(folder, [DEFAULT]))
+    spec = _parse(config, "config") if config else _check_starter(starter(folder))
     return ", ".join(spec.runtimes)
 
 
@@ -125,7 +109,7 @@ def description(answers: dict[str, Any]) -> str:
         if name not in RUNTIMES:
             _refuse(f"runtimes: invalid {name!r} (expected {', '.join(RUNTIMES)})")
     if not answers["config"]:
-        answers["config"] = _starter(answers["op_name"], names)
+        answers["config"] = starter(answers["op_name"], names)
     text = str(answers["config"])
     if list(_parse(text, "config").runtimes) != names:
         text = _adapted(text, names)
@@ -150,25 +134,6 @@ def license_of_answers(answers: dict[str, Any]) -> str:
         return license_text(ROOT / "licenses", choice, author, answers["op_name"])
     except OpkitError as error:
         _refuse(str(error))
-
-
-def _starter(operator: str, runtimes: Sequence[str]) -> str:
-    """Return the description of a new operator."""
-    starters = "".join(RUNTIMES[name].starter for name in dict.fromkeys(runtimes))
-    of_keys: dict[str, str] = {}
-    for line in starters.splitlines(keepends=True):
-        of_keys.setdefault(line.partition(":")[0], line)  # the first runtime's
-    lines = "".join(of_keys.values())
-    text = _STARTER.replace("$name", operator)
-    text = text.replace("$starter\n", f"{lines}\n" if lines else "\n")
-    text = text.replace("$framework", _framework(runtimes))
-    return text if [*runtimes] == [DEFAULT] else with_runtimes(text, runtimes)
-
-
-def _framework(runtimes: Sequence[str]) -> str:
-    """Return the first runtime's first framework that all of the runtimes have."""
-    taken = [RUNTIMES[name].frameworks for name in runtimes or [DEFAULT]]
-    return next((each for each in taken[0] if all(each in others for others in taken)), taken[0][0])
 
 
 def _check_starter(text: str) -> OpSpec:

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -24,7 +25,8 @@ from opkit.creation.license import NONE, license_text
 from opkit.creation.requirements import Extra, lock_text, requirements_text
 from opkit.creation.schema import with_schema
 from opkit.creation.wheel import wheel
-from opkit.description.file import read_description
+from opkit.description import unknown_target
+from opkit.description.file import read_description, read_stream
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.generated import generated_files
@@ -56,6 +58,8 @@ class Choices:
 CRUFT = ".cruft.json"
 """cruft's record of a repository: the template's origin and the answers."""
 DEFAULTS = Choices()
+STDIN = Path("-")
+"""The description on standard input."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +90,11 @@ class Created:
     """A new repository, or in a dry run its plan.
 
     Attributes:
-        folder: its path.
+        plan: its plan.
         warnings: of its plan.
     """
 
-    folder: Path
+    plan: Plan
     warnings: Sequence[Complaint] = ()
 
 
@@ -100,7 +104,7 @@ def plan(
     """Check a description and the path of its repository; return the plan.
 
     Args:
-        config: the file with the description.
+        config: the file with the description; STDIN: standard input.
         folder: the repository to make; None: in `parent`, with the operator's name.
         parent: the folder of the repository if `folder` is None.
         choices: the user's other choices.
@@ -108,6 +112,9 @@ def plan(
     Raises:
         OpkitError: the description or a choice is invalid, or the path exists.
     """
+    if config == STDIN:
+        text = read_stream(sys.stdin.buffer, "<stdin>")
+        return plan_text(text, "<stdin>", folder, parent, choices)
     return plan_text(read_description(config), str(config), folder, parent, choices)
 
 
@@ -134,6 +141,8 @@ def plan_text(
     """
     spec = runtimes.parse(text, source)
     warnings: Sequence[Complaint] = ()
+    if choices.target:
+        _refuse_target(choices.target, choices.runtimes or spec.runtimes)
     if choices.runtimes:
         changed = f"{source}, changed by options"
         text, found = adapted(text, choices.runtimes, changed, choices.target)
@@ -149,6 +158,22 @@ def plan_text(
     license = license_text(template.LICENSES, choices.license, choices.author, name)
     own = {"LICENSE": license.encode()} if license else {}
     return Plan(spec, with_schema(text), folder, {**own, **files}, choices, warnings)
+
+
+def _refuse_target(name: str, names: Sequence[str]) -> None:
+    """Refuse a target that the runtimes do not have.
+
+    Raises:
+        OpkitError: it is not a target of theirs.
+    """
+    known = {name: runtime.describe for name, runtime in runtimes.available().items()}
+    chosen = [known[each] for each in names if each in known]
+    expected = [target for each in chosen for target in each.targets]
+    if chosen and name.lower() not in expected:
+        refusal = unknown_target.refusal(
+            name, chosen, known.values(), expected, "pass --runtime {}"
+        )
+        raise OpkitError(f"--target: {refusal}")
 
 
 def refuse_existing(folder: Path) -> None:
@@ -311,7 +336,7 @@ def _create_one(
         (rehearse if dry_run else create)(planned)
     except OpkitError as error:
         return error
-    return Created(planned.folder, planned.warnings)
+    return Created(planned, planned.warnings)
 
 
 def _absolute(path: Path) -> Path:

@@ -530,7 +530,7 @@ def test_invalid_choices(tmp_path: Path, options: list[str], message: str) -> No
         (["--from", "m.onnx", "--op", "A", "--all", "-p", "x"], "exactly one of"),
         (["--from", "m.onnx", "--all"], "--from needs -p DIR"),
         (["--op", "A", "-c", "a.yml"], "need --from MODEL"),
-        ([], "Missing option"),
+        ([], "Missing NAME, or option"),
     ],
 )
 def test_usage(arguments: list[str], message: str) -> None:

@@ -22,6 +22,7 @@ VERBS = {
     "bundle": "Make an application with all operators of a model.",
     "check": "Compare kernels with numpy by the repository's own code.",
     "update": "Update opkit and the generated files to this version.",
+    "rename": "Rename the operator of a repository.",
     "inspect": "Show the contents of packages (.rknnop).",
     "diff": "Show the differences between two packages.",
     "targets": "List the targets and the minimum version of their runtimes.",

@@ -81,7 +81,7 @@ def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Up
         folder, *(own.name, REQUIREMENTS, LOCK, creation.CRUFT, manifest.PATH), *written.generated
     )
     if not (dry_run or allow_dirty or _is_interrupted(folder)):
-        _refuse_uncommitted(folder)
+        refuse_uncommitted(folder, "the update")
     if opkit_folder.has_folder(folder):
         opkit_folder.refuse_changed(folder)
     before = _texts(folder)
@@ -145,8 +145,12 @@ def _record(folder: Path, spec: OpSpec) -> None:
     write_text(folder, creation.CRUFT, creation.cruft_text(state))
 
 
-def _refuse_uncommitted(folder: Path) -> None:
-    """Refuse uncommitted changes, which would mix with the update's.
+def refuse_uncommitted(folder: Path, change: str) -> None:
+    """Refuse uncommitted changes, which would mix with those of a command.
+
+    Args:
+        folder: the repository.
+        change: the command's change, for the message.
 
     Raises:
         OpkitError: git reports some.
@@ -155,8 +159,8 @@ def _refuse_uncommitted(folder: Path) -> None:
     if paths:
         names = ", ".join(paths[:3]) + (", ..." if len(paths) > 3 else "")
         raise OpkitError(
-            f"{folder}: has changes that are not committed ({names}); commit them, so that the "
-            "update can be reviewed and reverted, or pass --allow-dirty"
+            f"{folder}: has changes that are not committed ({names}); commit them, so that "
+            f"{change} can be reviewed and reverted, or pass --allow-dirty"
         )
 
 

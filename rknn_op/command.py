@@ -23,6 +23,7 @@ VERBS = {
     "check": "Compare kernels with numpy by the repository's own code.",
     "update": "Update opkit and the generated files to this version.",
     "rename": "Rename the operator of a repository.",
+    "doctor": "Show the tools on this PC, and how to get missing ones.",
     "inspect": "Show the contents of packages (.rknnop).",
     "diff": "Show the differences between two packages.",
     "targets": "List the targets and the minimum version of their runtimes.",

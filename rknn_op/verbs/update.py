@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,40 +19,78 @@ from rknn_op.verbs.common import more_repositories, repositories
 @repositories
 @more_repositories
 @click.option("--dry-run", is_flag=True, help="Print the changed files; change nothing.")
-@click.option("--diff", is_flag=True, help="Print the changes as a diff.")
+@click.option("--diff", is_flag=True, help="Print the changes as a diff; change nothing.")
+@click.option(
+    "--merge",
+    "merges",
+    is_flag=True,
+    help="Merge the template's changes into your files, too, unless you changed the same lines.",
+)
+@click.option("--json", "is_json", is_flag=True, help="With --dry-run: print the plan as JSON.")
 @click.option("--allow-dirty", is_flag=True, help="Update despite uncommitted changes.")
 def command(
-    paths: tuple[Path, ...], others: tuple[Path, ...], dry_run: bool, diff: bool, allow_dirty: bool
+    paths: tuple[Path, ...],
+    others: tuple[Path, ...],
+    dry_run: bool,
+    diff: bool,
+    merges: bool,
+    is_json: bool,
+    allow_dirty: bool,
 ) -> None:
     """Update opkit and the generated files to this version.
 
-    Adds the files of a runtime that is new in op.yml. Your own files stay as they are; if the
-    template's version of one has changed, the diff is printed.
+    Adds the files of a runtime that is new in op.yml, and new files of the template. Your own files
+    stay as they are; if the template's version of one has changed, the diff is printed, and --merge
+    writes it into your file.
     """
+    if is_json and not dry_run:
+        raise click.UsageError("--json needs --dry-run.")
     folders = [*paths, *others] or [Path()]
     problems: list[OpkitError] = []
+    done: list[Update] = []
     for folder in progress.track(folders, len(folders), "updating"):
         try:
-            _print(update(folder, dry_run, allow_dirty), diff)
+            done.append(update(folder, dry_run or diff, allow_dirty, merges))
+            if not is_json:
+                _print(done[-1], diff)
         except OpkitError as error:
             if len(folders) == 1:
                 raise
             problems.append(error)
+    if is_json:
+        click.echo(json.dumps([_entry(each) for each in done], indent=2))
     messages.end_with(problems, len(folders), "updated")
 
 
+def _entry(done: Update) -> dict[str, Any]:
+    """Return the properties of an update, for JSON."""
+    return {
+        "folder": str(done.folder),
+        "from": done.version,
+        "to": VERSION,
+        "changed": _kinds(done),
+        "yours": [*done.advice],
+        "conflicts": [*done.conflicts],
+    }
+
+
+def _kinds(done: Update) -> dict[str, str]:
+    """Return path -> kind of the change of each file."""
+    return {
+        path: "new" if before is None else "deleted" if after is None else "changed"
+        for path, (before, after) in done.changed.items()
+    }
+
+
 def _print(done: Update, with_diff: bool) -> None:
-    if not done.changed:
+    if not (done.changed or done.advice):
         click.echo(f"{done.folder}: up to date with {VERSION}")
         return
     if done.version == VERSION:
         click.echo(f"{done.folder}: restored to {VERSION}")
     else:
         click.echo(f"{done.folder}: from {done.version} to {VERSION}")
-    kinds = {
-        path: "new" if before is None else "deleted" if after is None else "changed"
-        for path, (before, after) in done.changed.items()
-    }
+    kinds = _kinds(done)
     opkit = [kind for path, kind in kinds.items() if path.startswith("opkit/")]
     if opkit:
         counts = [f"{opkit.count(kind)} {kind}" for kind in dict.fromkeys(opkit)]
@@ -64,3 +104,8 @@ def _print(done: Update, with_diff: bool) -> None:
         click.echo(
             f"\n{path} is yours and stays. In the template it has changed:\n\n{text}", nl=False
         )
+    if done.conflicts:
+        click.echo("\nTo merge by hand, because your changes may be in the same lines:")
+        click.echo("".join(f"  {path}\n" for path in done.conflicts), nl=False)
+    elif done.advice:
+        click.echo("\n`rknn-op update --merge` writes these changes into your files.")

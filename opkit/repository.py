@@ -307,7 +307,9 @@ def stale(root: Path, spec: OpSpec) -> list[Complaint]:
     found = []
     for path, text in _generated_files(root, spec).items():
         file = root / path
-        if not file.is_file():
+        if file.is_dir():
+            found.append(Complaint(path, "is a folder", hint="delete it; `scons` writes a file"))
+        elif not file.is_file():
             found.append(Complaint(path, "not found", hint="run `scons`, which writes it"))
         elif file.read_bytes() != text.encode():
             problem = "is not what op.yml and the reference make it"

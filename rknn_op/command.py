@@ -71,9 +71,13 @@ class _Verbs(click.Group):
             import traceback  # only here, because it takes a tenth of the time of --help
 
             traceback.print_exc()
+            from rknn_op.origin import origin
+
+            known = origin()
+            place = f"\n{known.url}" if known else " its authors"
             click.echo(
-                f"\nThis is a bug of rknn-op-template {VERSION}. Please report it at\n"
-                "the issues of rknn-op-template, with all of the above and the command line.",
+                f"\nThis is a bug of rknn-op {VERSION}. Please report it to{place},\n"
+                "with all of the above and the command line.",
                 err=True,
             )
             ctx.exit(70)

@@ -92,7 +92,7 @@ def test_walkthrough(tmp_path: Path) -> None:
             folder /= command.removeprefix("cd ")
             continue
         result = subprocess.run(
-            ["/bin/sh", "-c", command.replace("gh:org/rknn-op-template", f"'{ROOT}'")],
+            ["/bin/sh", "-c", re.sub(r"\bTEMPLATE\b", f"'{ROOT}'", command)],
             cwd=folder,
             env={**os.environ, "PATH": str(tools), "PYTHONPATH": installed_opkit()},
             capture_output=True,

@@ -75,7 +75,7 @@ def test_internal_error_has_traceback_and_link(
     result = rknn_op("create", "-c", EXP, "-p", "exp")
     assert result.exit_code == 70
     assert "RuntimeError: out of order" in result.stderr
-    assert f"This is a bug of rknn-op-template {VERSION}. Please report it" in result.stderr
+    assert f"This is a bug of rknn-op {VERSION}. Please report it to" in result.stderr
     assert not [*folder.iterdir()]
 
 

@@ -12,7 +12,7 @@ import os
 import zipfile
 from pathlib import Path
 
-from opkit import repository
+from opkit import repository, workspace
 from opkit.build.machinery import UNPACKED
 from opkit.build.user_cache import cache_folder
 from opkit.errors import OpkitError
@@ -44,7 +44,8 @@ def unpacked(root: Path) -> Path:
     try:
         data = content(root, wheel)
     except OpkitError as error:
-        raise OpkitError(f"{root / wheel.name}: {error}; {RESTORE}") from None
+        path = workspace.home(root) / wheel.name
+        raise OpkitError(f"{path}: {error}; {RESTORE}") from None
     try:
         whole_folder(folder, lambda beside: _unpack(data, beside))
     except OSError as error:
@@ -61,7 +62,7 @@ def content(root: Path, wheel: Wheel) -> bytes:
         OpkitError: the file cannot be read, or has another hash; the message omits the path.
     """
     try:
-        data = (root / wheel.name).read_bytes()
+        data = (workspace.home(root) / wheel.name).read_bytes()
     except OSError as error:
         raise OpkitError(f"cannot be read: {error.strerror}") from None
     if hashlib.sha256(data).hexdigest() != wheel.sha256:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from opkit import manifest, repository, runtimes
+from opkit import manifest, repository, runtimes, workspace
 from opkit.creation import completion
 from opkit.creation.completion import LOCK, REQUIREMENTS
 from opkit.creation.wheel import wheel
@@ -21,6 +21,7 @@ from opkit.files.skeletons import once_only_files
 from opkit.repository_files import refuse_links, write_bytes, write_text
 from opkit.version import VERSION
 from rknn_op import creation, git, template
+from rknn_op.joining import require_current
 from rknn_op.migration import opkit_folder
 from rknn_op.old_skeletons import old_skeletons
 from rknn_op.origin import origin
@@ -72,6 +73,8 @@ def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Up
             changed, or a file to write is a link.
     """
     require(folder)
+    if root := workspace.of_member(folder):
+        require_current(root)
     op_yml = folder / "op.yml"
     description = read_description(op_yml)
     spec = runtimes.parse(description, str(op_yml))
@@ -89,6 +92,8 @@ def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Up
     if dry_run:
         with temporary_folder() as scratch:
             copy = scratch / "repository"
+            if workspace.of_member(folder):
+                (scratch / workspace.FILE).touch()
             shutil.copytree(folder, copy, symlinks=True, ignore=_left_alone_in(folder))
             _replace(copy, spec)
             after = _texts(copy)
@@ -110,6 +115,9 @@ def _replace(folder: Path, spec: OpSpec) -> None:
     The new wheel, the mark of an interrupted update, is written first; old files are removed last.
     """
     own, data = wheel()
+    if workspace.of_member(folder):  # whose shared files workspace_update writes
+        repository.write(folder, spec, own)
+        return
     write_bytes(folder, own.name, data)
     opkit_folder.rewrite_names(folder, template.files(), own)
     completion.write(folder, spec)

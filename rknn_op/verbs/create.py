@@ -8,10 +8,12 @@ from pathlib import Path
 
 import click
 
+from opkit import workspace
 from opkit.creation.license import NONE
 from opkit.creation.next_steps import next_steps
 from opkit.errors import OpkitError
 from rknn_op import creation, library, messages, progress
+from rknn_op import workspace as making
 from rknn_op.creation import Choices, Created, Plan
 from rknn_op.selection import Selection
 
@@ -68,6 +70,13 @@ from rknn_op.selection import Selection
     "Default for descriptions and --library: the operator's name, in the current folder.",
 )
 @click.option(
+    "--workspace",
+    "workspace_",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Instead of -p: a workspace, made if DIR is new; each operator is in DIR/NAME.",
+)
+@click.option(
     "--runtime",
     "runtimes",
     multiple=True,
@@ -105,6 +114,7 @@ def command(
     inputs: Path | None,
     library_name: str | None,
     path: Path | None,
+    workspace_: Path | None,
     runtimes: tuple[str, ...],
     target: str,
     license: str,
@@ -130,6 +140,11 @@ def command(
     selection = Selection(op_type, node, is_all)
     if (bool(configs), model is not None, library_name is not None).count(True) > 1:
         raise click.UsageError("Descriptions (-c), --from and --library exclude each other.")
+    if workspace_ and (path or model):
+        raise click.UsageError("--workspace needs descriptions or --library, and excludes -p.")
+    if workspace_:
+        _create_in(workspace_, configs, library_name, choices, dry_run)
+        return
     if model:
         _create_from(model, selection, path, choices, inputs, dry_run)
         return
@@ -144,6 +159,28 @@ def command(
         _create(library.plan(library_name, path, choices), dry_run, math_is_done=True)
     else:
         _create(creation.plan(configs[0], path, choices=choices), dry_run)
+
+
+def _create_in(
+    folder: Path,
+    configs: Sequence[Path],
+    library_name: str | None,
+    choices: Choices,
+    dry_run: bool,
+) -> None:
+    """Make operators in a workspace; make the workspace if its folder does not exist."""
+    if library_name is not None:
+        plans = [library.plan(library_name, folder / library_name, choices)]
+    elif configs:
+        plans = [creation.plan(config, None, folder, choices) for config in configs]
+    else:
+        raise click.UsageError("--workspace needs descriptions (-c) or --library.")
+    if not (folder / workspace.FILE).is_file() and not dry_run:
+        making.init(folder)
+    if library_name is not None or len(configs) == 1:
+        _create(plans[0], dry_run, math_is_done=library_name is not None)
+    else:
+        _create_all(configs, folder, choices, dry_run)
 
 
 def _create(planned: Plan, dry_run: bool, math_is_done: bool = False) -> None:
@@ -164,7 +201,12 @@ def _create(planned: Plan, dry_run: bool, math_is_done: bool = False) -> None:
             )
         return
     creation.create(planned)
-    steps = next_steps(planned.spec, planned.folder.absolute(), math_is_done=math_is_done)
+    steps = next_steps(
+        planned.spec,
+        planned.folder.absolute(),
+        math_is_done=math_is_done,
+        workspace=workspace.of_member(planned.folder),
+    )
     click.echo(steps, nl=False)
 
 

@@ -11,6 +11,8 @@ from opkit.version import VERSION
 from rknn_op import messages, progress
 from rknn_op.update import Update, update
 from rknn_op.verbs.common import more_repositories, repositories
+from rknn_op.workspace_operators import roots
+from rknn_op.workspace_update import update_workspace
 
 
 @click.command("update")
@@ -31,7 +33,11 @@ def command(
     problems: list[OpkitError] = []
     for folder in progress.track(folders, len(folders), "updating"):
         try:
-            _print(update(folder, dry_run, allow_dirty), diff)
+            if roots([folder]):
+                for done in update_workspace(folder, dry_run, allow_dirty):
+                    _print(done, diff)
+            else:
+                _print(update(folder, dry_run, allow_dirty), diff)
         except OpkitError as error:
             if len(folders) == 1:
                 raise

@@ -17,7 +17,8 @@ from opkit.manifest import Manifest
 from opkit.members import SKIPPED
 from opkit.repository_files import write_text
 
-README = "README.md"
+WITH_PATHS = ("README.md", "SConstruct")
+"""The user's files with paths of shared files."""
 _INSTALL = "python3 -m venv .venv && .venv/bin/pip install -r requirements.lock"
 
 
@@ -70,8 +71,8 @@ def member_files(files: Mapping[str, bytes], root: Path, folder: Path) -> dict[s
         folder: the member.
     """
     own = workspace.own_files(files)
-    if README in own:
-        own[README] = member_readme(own[README].decode(), up(root, folder)).encode()
+    for path in {*WITH_PATHS} & {*own}:
+        own[path] = member_text(own[path].decode(), up(root, folder)).encode()
     if manifest.PATH in own:
         own[manifest.PATH] = member_manifest(own[manifest.PATH].decode()).encode()
     return own
@@ -98,11 +99,11 @@ def whole_manifest(member: Manifest, shared: Manifest) -> Manifest:
     return replace(member, once={**once, **member.once}, generated=tuple(generated))
 
 
-# ---- README.md -----------------------------------------------------------------------------------
+# ---- README.md and SConstruct --------------------------------------------------------------------
 
 
-def member_readme(text: str, to_root: str) -> str:
-    """Return the text of README.md with the paths of a member; other text stays.
+def member_text(text: str, to_root: str) -> str:
+    """Return the text of a user's file with the paths of a member; other text stays.
 
     Args:
         text: that of a repository that stands alone.
@@ -113,18 +114,19 @@ def member_readme(text: str, to_root: str) -> str:
     return text
 
 
-def readme_alone(text: str, to_root: str) -> str:
-    """Return the text of README.md of a member, as it was before member_readme."""
+def text_alone(text: str, to_root: str) -> str:
+    """Return the text of a member's file, as it was before member_text."""
     for alone, member in reversed(_passages(to_root)):
         text = text.replace(member, alone)
     return text
 
 
 def _passages(to_root: str) -> list[tuple[str, str]]:
-    """Return passages of README.md: those of a repository that stands alone, and of a member."""
+    """Return passages of files: those of a repository that stands alone, and of a member."""
     return [
         (f"    {_INSTALL}\n", f"    (cd {to_root[:-1]} && {_INSTALL})\n"),
         ("    .venv/bin/scons", f"    {to_root}.venv/bin/scons"),
+        ("pip install -r requirements.txt", f"pip install -r {to_root}requirements.txt"),
         ("](docs/", f"]({to_root}docs/"),
         (
             shared_rows(),

@@ -18,7 +18,7 @@ from opkit.files.generated import generated_files
 from opkit.files.skeletons import once_only_files
 from rknn_op import joining, template
 from rknn_op.creation import CRUFT, cruft_of
-from rknn_op.joining import README
+from rknn_op.joining import WITH_PATHS
 from rknn_op.repositories import require
 from rknn_op.workspace import apply
 
@@ -123,7 +123,7 @@ def _own(folder: Path) -> dict[str, bytes]:
     """Return path -> content of the files that differ between a repository and a member."""
     return {
         path: (folder / path).read_bytes()
-        for path in (README, manifest.PATH)
+        for path in (*WITH_PATHS, manifest.PATH)
         if (folder / path).is_file()
     }
 
@@ -165,11 +165,11 @@ def _shared(folder: Path, spec: OpSpec, requirements: str) -> dict[str, bytes]:
 
 
 def _alone(folder: Path, root: Path, spec: OpSpec) -> dict[str, bytes]:
-    """Return path -> content of README.md and the manifest of a member that stands alone."""
+    """Return path -> content of the manifest, and of files with paths, of a member alone."""
     files = _own(folder)
-    if README in files:
-        text = joining.readme_alone(files[README].decode(), joining.up(root, folder))
-        files[README] = text.encode()
+    for path in {*WITH_PATHS} & {*files}:
+        text = joining.text_alone(files[path].decode(), joining.up(root, folder))
+        files[path] = text.encode()
     once = once_only_files(spec, runtimes.selected(spec))
     whole = joining.whole_manifest(
         repository.read_manifest(folder),

@@ -13,6 +13,7 @@ import yaml
 
 from opkit import manifest
 from opkit.creation.wheel import wheel
+from opkit.errors import OpkitError
 from rknn_op.workspace_operators import changed_operators, operators
 from tests.report.browser import look
 from tests.repositories import Repository
@@ -76,7 +77,8 @@ def test_shared_files_are_at_the_root_alone(made: Path, alone: Path) -> None:
     missing = {*whole} - {*member} - {".cruft.json"}
     assert missing == {*SHARED, ".github/actions/operator/action.yml"}
     different = {path for path in member if member[path] != whole[path]}
-    assert different == {"README.md", manifest.PATH}
+    assert different == {"README.md", "SConstruct", manifest.PATH}
+    assert "pip install -r ../requirements.txt" in (made / "One/SConstruct").read_text()
 
 
 def test_readme_names_the_files_of_the_workspace(made: Path) -> None:
@@ -266,7 +268,8 @@ def test_changed_operators(ws: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (ws / "requirements.txt").write_text("scipy\n")
     assert changed() == ["One", "Two"]
     assert_error(rknn_op("check", "--changed", "nothing"), "git diff failed: ", "nothing")
-    assert_error(rknn_op("check", "--changed=--output=x"), "git diff failed: ")
+    with pytest.raises(OpkitError, match="git diff failed: "):
+        changed("--output=x")
     assert not (ws / "x").exists()
 
 

@@ -81,6 +81,7 @@ def construct(root: Path) -> None:
         if not changes_nothing and not cleans:
             nodes = env.Flatten(products)
             below = {node: product_sources.nodes_below(node) for node in nodes}
+            atexit.register(user_cache.trim, env)
             atexit.register(product_sources.record_sources, root, below)
             atexit.register(_discard_if_failed, [Path(str(node)) for node in nodes])
             drift = repository.drift(root, operator, root / BUILD)

@@ -34,7 +34,7 @@ from opkit.files.skeletons import once_only_files
 from opkit.manifest import Manifest
 from opkit.models.rewriting import with_target
 from opkit.version import VERSION
-from rknn_op import template
+from rknn_op import joining, template
 from rknn_op.origin import Origin, origin
 
 
@@ -196,7 +196,11 @@ def create(plan: Plan, more: Mapping[str, bytes] = {}) -> None:
     Raises:
         OpkitError: it cannot be made, or its path exists now.
     """
-    create_folder(plan.folder, *_contents(plan).values(), more)
+    contents = _contents(plan)
+    root = joining.workspace_for(plan.folder)
+    if root is not None:
+        joining.require_package(root, plan.extra)
+    create_folder(plan.folder, *contents.values(), more)
 
 
 def create_folder(folder: Path, *contents: Mapping[str, bytes]) -> None:
@@ -234,7 +238,23 @@ def rehearse(plan: Plan) -> dict[str, list[str]]:
 
 
 def _contents(plan: Plan) -> dict[str, dict[str, bytes]]:
-    """Return owner -> path -> content of every file of a new repository.
+    """Return owner -> path -> content of every file of a new repository, or member of a workspace.
+
+    Raises:
+        OpkitError: it cannot be made.
+    """
+    root = joining.workspace_for(plan.folder)
+    contents = contents_alone(plan)
+    if root is None:
+        return contents
+    of_member = {
+        owner: joining.member_files(files, root, plan.folder) for owner, files in contents.items()
+    }
+    return {owner: files for owner, files in of_member.items() if files}
+
+
+def contents_alone(plan: Plan) -> dict[str, dict[str, bytes]]:
+    """Return owner -> path -> content of every file of a repository that stands alone.
 
     Raises:
         OpkitError: it cannot be made.
@@ -361,6 +381,20 @@ def _cruft_state(plan: Plan, known: Origin, skipped: Sequence[str]) -> dict[str,
         "directory": None,
         "skip": skipped,
     }
+
+
+def cruft_of(spec: OpSpec, text: str, folder: Path, skipped: Sequence[str]) -> str:
+    """Return the text of `.cruft.json` of an existing repository; empty: no known origin.
+
+    Args:
+        spec: its operator.
+        text: its description.
+        folder: the repository.
+        skipped: the paths of the user's files.
+    """
+    known = origin()
+    plan = Plan(spec, text.rstrip("\n"), folder)
+    return cruft_text(_cruft_state(plan, known, skipped)) if known else ""
 
 
 def cruft_text(state: Mapping[str, Any]) -> str:

@@ -45,7 +45,8 @@ def refuse_first_commit(folder: Path) -> None:
     Raises:
         OpkitError: git is not installed, does not know the user, or has a repository around it.
     """
-    parent = next(path for path in folder.absolute().parents if path.is_dir())
+    here = folder.absolute()
+    parent = next(path for path in (here, *here.parents) if path.is_dir())
     try:
         inside = _git("rev-parse", "--show-toplevel", folder=parent)
         identity = _git("var", "GIT_AUTHOR_IDENT", folder=parent)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from opkit import manifest, repository, runtimes
+from opkit import manifest, repository, runtimes, workspace
 from opkit.creation import completion
 from opkit.creation.completion import LOCK, REQUIREMENTS
 from opkit.creation.wheel import wheel
@@ -21,6 +22,7 @@ from opkit.files.skeletons import once_only_files
 from opkit.repository_files import refuse_links, write_bytes, write_text
 from opkit.version import VERSION
 from rknn_op import creation, git, template
+from rknn_op.joining import member_files, require_current
 from rknn_op.merging import merged
 from rknn_op.migration import opkit_folder
 from rknn_op.old_skeletons import old_copied_files, old_skeletons
@@ -80,6 +82,9 @@ def update(
             changed, or a file to write is a link.
     """
     require(folder)
+    root = workspace.of_member(folder)
+    if root:
+        require_current(root)
     op_yml = folder / "op.yml"
     description = read_description(op_yml)
     spec = runtimes.parse(description, str(op_yml))
@@ -93,10 +98,18 @@ def update(
     if opkit_folder.has_folder(folder):
         opkit_folder.refuse_changed(folder)
     before = _texts(folder)
-    old = _Old(old_skeletons(folder, description), old_copied_files(folder), own != written.wheel)
+    copied = old_copied_files(folder)
+    old = _Old(
+        _placed(folder, old_skeletons(folder, description)),
+        None if copied is None else _placed(folder, copied),
+        own != written.wheel,
+    )
     if dry_run:
         with temporary_folder() as scratch:
             copy = scratch / "repository"
+            if root:
+                (scratch / workspace.FILE).touch()
+                copy = scratch / Path(os.path.abspath(folder)).relative_to(root)  # noqa: PTH100  no links
             shutil.copytree(folder, copy, symlinks=True, ignore=_left_alone_in(folder))
             news = _replace(copy, spec, old, merges)
             after = _texts(copy)
@@ -145,10 +158,29 @@ class _News:
     merged: str | None
 
 
-def _news(old: _Old, spec: OpSpec, texts: Mapping[str, str]) -> Iterator[_News]:
+def _placed(folder: Path, texts: Mapping[str, str]) -> dict[str, str]:
+    """Return those of the template's files that are in a folder: all, or those of a member.
+
+    Args:
+        folder: the repository, or the member of a workspace.
+        texts: path -> text of files of a repository that stands alone.
+    """
+    root = workspace.of_member(folder)
+    if root is None:
+        return {**texts}
+    files = {path: text.encode() for path, text in texts.items()}
+    return {path: data.decode() for path, data in member_files(files, root, folder).items()}
+
+
+def _copied(folder: Path) -> dict[str, str]:
+    """Return path -> text of the files that the template copies into a folder."""
+    return _placed(folder, {name: data.decode() for name, data in template.files().items()})
+
+
+def _news(folder: Path, old: _Old, spec: OpSpec) -> Iterator[_News]:
     """Yield the changes of the template in the user's files; a file that is deleted stays so."""
-    copied = {name: data.decode() for name, data in template.files().items()}
-    now = once_only_files(spec, runtimes.selected(spec)) | copied
+    texts, copied = _texts(folder), _copied(folder)
+    now = _placed(folder, once_only_files(spec, runtimes.selected(spec))) | copied
     unknown = copied if old.copied is None and old.is_other else {}
     bases = {
         **{name: texts.get(name, "") for name in unknown},
@@ -168,13 +200,16 @@ def _replace(folder: Path, spec: OpSpec, old: _Old, merges: bool) -> list[_News]
     The new wheel, the mark of an interrupted update, is written first; old files are removed last.
     """
     own, data = wheel()
-    write_bytes(folder, own.name, data)
-    opkit_folder.rewrite_names(folder, template.files(), own)
-    completion.write(folder, spec)
-    for path, data in template.files().items():
+    if workspace.of_member(folder):  # whose shared files workspace_update writes
+        repository.write(folder, spec, own)
+    else:
+        write_bytes(folder, own.name, data)
+        opkit_folder.rewrite_names(folder, template.files(), own)
+        completion.write(folder, spec)
+    for path, text in _copied(folder).items():
         if old.copied is not None and path not in old.copied and not (folder / path).exists():
-            write_bytes(folder, path, data)
-    news = [*_news(old, spec, _texts(folder))]
+            write_text(folder, path, text)
+    news = [*_news(folder, old, spec)]
     left = [each for each in news if not merges or each.merged is None]
     for each in news:
         if each not in left and each.merged is not None:

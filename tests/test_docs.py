@@ -12,7 +12,6 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
-import yaml
 
 from opkit import testing
 from opkit.description.spec import TENSOR_DTYPES
@@ -184,10 +183,10 @@ def test_new_tests_name_the_page_on_cases(fresh: Repository) -> None:
 
 
 def test_page_on_many_operators() -> None:
-    """Its commands are valid, and its workflow is YAML with the commands of a repository."""
+    """Its commands are valid."""
     page = (ROOT / "docs/many.md").read_text()
     commands = "".join(blocks("sh", page)).splitlines()
-    assert len(commands) == 6
+    assert len(commands) == 12
     for command in commands:
         program, verb, *words = shlex.split(command.partition(" > ")[0])
         assert program == "rknn-op"
@@ -195,8 +194,5 @@ def test_page_on_many_operators() -> None:
             continue
         found = rknn_op.get_command(click.Context(rknn_op), verb)
         assert found is not None
-        found.make_context(verb, words)
-    (text,) = blocks("yaml", page)
-    steps = yaml.safe_load(text)["jobs"]["check"]["steps"]
-    commands = [step["run"].split()[0] for step in steps if "run" in step]
-    assert commands == ["sudo", "python", "scons", "scons"]
+        if not isinstance(found, click.Group):
+            found.make_context(verb, words)

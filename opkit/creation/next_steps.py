@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 
@@ -9,7 +10,11 @@ from opkit.description.spec import OpSpec
 
 
 def next_steps(
-    spec: OpSpec, folder: Path, math_is_old: bool = False, math_is_done: bool = False
+    spec: OpSpec,
+    folder: Path,
+    math_is_old: bool = False,
+    math_is_done: bool = False,
+    workspace: Path | None = None,
 ) -> str:
     """Return the next steps.
 
@@ -18,6 +23,7 @@ def next_steps(
         folder: the new repository.
         math_is_old: whether the repository existed before, with the user's math, which stays.
         math_is_done: whether the math is that of a ready operator.
+        workspace: that of a member.
     """
     math = spec.math_file
     does, write = "so far, it copies its first input", "Write the math in"
@@ -25,12 +31,20 @@ def next_steps(
         does, write = f"{math} is unchanged", "Go on with the math in"
     if math_is_done:
         does, write = "all of it is yours from now on", "The math is in"
+    commands = [
+        f"cd {shlex.quote(str(workspace or folder))}",
+        "python3 -m venv .venv && .venv/bin/pip install -r requirements.lock",
+        ".venv/bin/scons check",
+    ]
+    if workspace:
+        inside = shlex.quote(os.path.relpath(folder, workspace))
+        back = os.path.relpath(workspace, folder)
+        commands[-1:] = [f"cd {inside} && {back}/.venv/bin/scons check"]
+    steps = "".join(f"    {command}\n" for command in commands)
     return f"""
 {spec.name} is ready. It builds as it is; {does}.
 
-    cd {shlex.quote(str(folder))}
-    python3 -m venv .venv && .venv/bin/pip install -r requirements.lock
-    .venv/bin/scons check
+{steps.rstrip()}
 
 {write} {math} and {spec.lower}_reference.py; README.md has the rest.
 """

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import click
 
+from opkit import workspace
 from opkit.creation.license import NONE
 from opkit.creation.next_steps import next_steps
 from opkit.creation.starter import starter
 from opkit.errors import OpkitError
 from opkit.version import VERSION
 from rknn_op import creation, git, library, messages, progress, rehearsal
+from rknn_op import workspace as making
 from rknn_op.creation import Choices, Created, Plan
 from rknn_op.selection import Selection
 
@@ -74,6 +77,13 @@ from rknn_op.selection import Selection
     "Default for descriptions and --library: the operator's name, in the current folder.",
 )
 @click.option(
+    "--workspace",
+    "workspace_",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Instead of -p: a workspace, made if DIR is new; each operator is in DIR/NAME.",
+)
+@click.option(
     "--runtime",
     "runtimes",
     multiple=True,
@@ -113,6 +123,7 @@ def command(
     inputs: Path | None,
     library_name: str | None,
     path: Path | None,
+    workspace_: Path | None,
     runtimes: tuple[str, ...],
     target: str,
     license: str,
@@ -148,6 +159,8 @@ def command(
     configs = [] if new else [*config, *others]
     if (bool(configs), model is not None, library_name is not None).count(True) > 1:
         raise click.UsageError("Descriptions (-c), --from and --library exclude each other.")
+    if workspace_ and (path or model):
+        raise click.UsageError("--workspace excludes -p and --from.")
     if model:
         _create_from(model, selection, path, choices, inputs, output)
         return
@@ -156,14 +169,23 @@ def command(
     if len(configs) > 1:
         if creation.STDIN in configs:
             raise click.UsageError("- (standard input) is a single description.")
-        _create_all(configs, path or Path(), choices, output)
+        if workspace_:  # whole, or not made at all
+            for each in configs:
+                creation.plan(each, None, workspace_, choices)
+        with _workspace(workspace_, output) as inside:
+            _create_all(configs, workspace_ or path or Path(), choices, inside)
         return
+    if workspace_ and library_name is not None:
+        path = workspace_ / library_name
     if library_name is not None:
-        _create(library.plan(library_name, path, choices), output, math_is_done=True)
+        planned = library.plan(library_name, path, choices)
     elif configs:
-        _create(creation.plan(configs[0], path, choices=choices), output)
+        planned = creation.plan(configs[0], path, workspace_ or Path(), choices)
     else:
-        _create(_new(new, path, replace(choices, license=license), yes), output)
+        asked = replace(choices, license=license)
+        planned = _new(workspace_ / new if workspace_ and new else new, path, asked, yes)
+    with _workspace(workspace_, output) as inside:
+        _create(planned, inside, math_is_done=library_name is not None)
 
 
 def _new_operator(
@@ -218,6 +240,29 @@ class Output:
     with_git: bool
 
 
+@contextmanager
+def _workspace(folder: Path | None, output: Output) -> Iterator[Output]:
+    """Make the workspace of new operators, if its folder is new; commit it at the end.
+
+    Args:
+        folder: the workspace; None: there is none, the operators stand alone.
+        output: the user's wishes.
+
+    Yields:
+        The wishes for the operators in it.
+    """
+    if folder is None:
+        yield output
+        return
+    if output.with_git:
+        git.refuse_first_commit(folder)
+    if not output.dry_run and not (folder / workspace.FILE).is_file():
+        making.init(folder)
+    yield replace(output, with_git=False)
+    if not output.dry_run:
+        _commit([folder], output)
+
+
 def _create(planned: Plan, output: Output, math_is_done: bool = False) -> None:
     """Make a repository and print the next steps; in a dry run, print its files."""
     messages.warn(planned.warnings)
@@ -230,7 +275,12 @@ def _create(planned: Plan, output: Output, math_is_done: bool = False) -> None:
     else:
         creation.create(planned)
         _commit([planned.folder], output)
-        steps = next_steps(planned.spec, planned.folder.absolute(), math_is_done=math_is_done)
+        steps = next_steps(
+            planned.spec,
+            planned.folder.absolute(),
+            math_is_done=math_is_done,
+            workspace=workspace.of_member(planned.folder),
+        )
         click.echo(steps, nl=False)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from opkit.version import VERSION
 from rknn_op import messages, progress
 from rknn_op.update import Update, update
 from rknn_op.verbs.common import more_repositories, repositories
+from rknn_op.workspace_operators import roots
+from rknn_op.workspace_update import update_workspace
 
 
 @click.command("update")
@@ -50,9 +53,10 @@ def command(
     done: list[Update] = []
     for folder in progress.track(folders, len(folders), "updating"):
         try:
-            done.append(update(folder, dry_run or diff, allow_dirty, merges))
-            if not is_json:
-                _print(done[-1], diff)
+            for each in _updates(folder, dry_run or diff, allow_dirty, merges):
+                done.append(each)
+                if not is_json:
+                    _print(each, diff)
         except OpkitError as error:
             if len(folders) == 1:
                 raise
@@ -60,6 +64,14 @@ def command(
     if is_json:
         click.echo(json.dumps([_entry(each) for each in done], indent=2))
     messages.end_with(problems, len(folders), "updated")
+
+
+def _updates(folder: Path, dry_run: bool, allow_dirty: bool, merges: bool) -> Iterator[Update]:
+    """Update a repository, or a workspace with its operators; yield the changes of each."""
+    if roots([folder]):
+        yield from update_workspace(folder, dry_run, allow_dirty, merges)
+    else:
+        yield update(folder, dry_run, allow_dirty, merges)
 
 
 def _entry(done: Update) -> dict[str, Any]:

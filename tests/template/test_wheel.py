@@ -19,7 +19,7 @@ from opkit import manifest, repository
 from opkit.creation.wheel import DISTRIBUTION, requirements, wheel
 from opkit.errors import OpkitError
 from opkit.runtimes import available
-from rknn_op import own_opkit
+from rknn_op import own_opkit, template
 from rknn_op.repositories import environment
 from tests.repositories import ROOT, Repository, copy_template, generate
 from tests.rknn_op.command import assert_error, rknn_op
@@ -108,7 +108,9 @@ def test_size_and_content() -> None:
         path for path in (ROOT / "opkit").rglob("*") if path.is_file() and path.suffix != ".pyc"
     ]
     expected = {path.relative_to(ROOT).as_posix() for path in files}
-    assert {name for name in names if name.startswith("opkit/")} == {
+    copied = {f"opkit/copied/{path}" for path in template.files()}
+    assert copied <= {*names}
+    assert {name for name in names if name.startswith("opkit/")} - copied == {
         name for name in expected if not name.startswith((*folders, "opkit/LICENSE"))
     }
     assert [

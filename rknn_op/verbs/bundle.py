@@ -10,6 +10,7 @@ from opkit.errors import OpkitError
 from opkit.runtimes.rknn2.chips import TARGETS
 from opkit.runtimes.rknn2.settings import NAME
 from rknn_op import bundling
+from rknn_op.verbs import values
 from rknn_op.verbs.common import (
     SconsCommand,
     jobs_option,
@@ -26,7 +27,12 @@ _ABIS = list(dict.fromkeys(abi for target in TARGETS.values() for abi in target.
 @repositories
 @more_repositories
 @click.option(
-    "-t", "--target", required=True, metavar="CHIP", help="The chip, of RKNN-Toolkit2's targets."
+    "-t",
+    "--target",
+    required=True,
+    metavar="CHIP",
+    shell_complete=values.TOOLKIT2_TARGETS,
+    help="The chip, of RKNN-Toolkit2's targets.",
 )
 @click.option(
     "--abi",

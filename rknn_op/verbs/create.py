@@ -22,6 +22,7 @@ from rknn_op import creation, git, library, messages, progress, rehearsal
 from rknn_op import workspace as making
 from rknn_op.creation import Choices, Created, Plan
 from rknn_op.selection import Selection
+from rknn_op.verbs import values
 
 
 @click.command("create")
@@ -66,6 +67,7 @@ from rknn_op.selection import Selection
     "--library",
     "library_name",
     metavar="NAME",
+    shell_complete=values.LIBRARY,
     help="Instead of a description: a ready operator; `rknn-op library` lists them.",
 )
 @click.option(
@@ -87,13 +89,15 @@ from rknn_op.selection import Selection
     "--runtime",
     "runtimes",
     multiple=True,
-    help="A runtime, instead of the description's; may be repeated.",
     metavar="NAME",
+    shell_complete=values.RUNTIMES,
+    help="A runtime, instead of the description's; may be repeated.",
 )
 @click.option(
     "--target",
     default="",
     metavar="NAME",
+    shell_complete=values.TARGETS,
     help="The target, instead of the description's; with --from, by default rk3588 for .onnx, "
     "rk1808 for .pb.",
 )
@@ -101,6 +105,7 @@ from rknn_op.selection import Selection
     "--license",
     default="",
     metavar="NAME",
+    shell_complete=values.LICENSES,
     help="The SPDX name of the new repository's license, such as MIT; default: none.",
 )
 @click.option(

@@ -219,6 +219,6 @@ def _left(contents: Mapping[str, tuple[str, bytes]], old: OpSpec) -> Iterator[st
     word = re.compile(rf"(?<![A-Za-z0-9_])(?:cst)?{old.name}(?![A-Za-z0-9_])".encode())
     for to, data in contents.values():
         if to.endswith(_SUFFIXES):
-            for number, line in enumerate(data.splitlines(), 1):
+            for index, line in enumerate(data.splitlines(), 1):
                 if word.search(line):
-                    yield f"{to}:{number}"
+                    yield f"{to}:{index}"

@@ -195,4 +195,6 @@ def test_page_on_many_operators() -> None:
         found = rknn_op.get_command(click.Context(rknn_op), verb)
         assert found is not None
         if not isinstance(found, click.Group):
-            found.make_context(verb, words)
+            # click caches the help option, whose names are the parent's.
+            parent = click.Context(rknn_op, **rknn_op.context_settings)
+            found.make_context(verb, words, parent)

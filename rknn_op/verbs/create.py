@@ -187,8 +187,8 @@ def command(
     elif configs:
         planned = creation.plan(configs[0], path, workspace_ or Path(), choices)
     else:
-        asked = replace(choices, license=license)
-        planned = _new(workspace_ / new if workspace_ and new else new, path, asked, yes)
+        given = replace(choices, license=license)
+        planned = _new(workspace_ / new if workspace_ and new else new, path, given, yes)
     with _workspace(workspace_, output) as inside:
         _create(planned, inside, math_is_done=library_name is not None)
 

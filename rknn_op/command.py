@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import os
 
 import click
 
 from opkit.errors import OpkitError
+from opkit.terminal import chosen_color
 from opkit.version import VERSION
 from rknn_op import messages
 
@@ -100,6 +102,7 @@ class _Verbs(click.Group):
 @click.pass_context
 def main(ctx: click.Context, action: str | None, config: str | None, op_path: str | None) -> None:
     """Custom operators for RKNN-Toolkit, RKNN-Toolkit2 and PPLNN, each from one YAML file."""
+    ctx.color = chosen_color(os.environ)
     if ctx.invoked_subcommand is not None:
         return
     # The vendor's command line has options for both actions, but no verb.

@@ -20,6 +20,7 @@ from tests.repositories import ROOT
 LAYERS = (
     # What everything may use.
     ("opkit", "opkit.errors", "opkit.version", "opkit.text", "opkit.complaint"),
+    ("opkit.terminal",),
     ("opkit.bounded_file", "opkit.scratch", "opkit.manifest", "opkit.c_layout"),
     ("opkit.workspace", "opkit.members"),
     ("opkit.python_layout",),

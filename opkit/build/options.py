@@ -204,15 +204,6 @@ def usage_lines(operator: OpSpec, tools: Iterable[ModuleType]) -> str:
     return "".join(rows).rstrip("\n")
 
 
-def wrapped(line: str) -> str:
-    """Return a line of `scons -h` in lines of at most 80 characters, if its words allow that."""
-    if len(line) <= 80:
-        return line
-    return textwrap.fill(
-        line, 80, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
-    )
-
-
 def _row(term: str, text: str) -> str:
     """Return a row of two columns, in lines of at most 80 characters."""
     indent = " " * (_WIDTH + 4)

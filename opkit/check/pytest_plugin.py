@@ -467,4 +467,4 @@ def _print(terminalreporter: Any, title: str, lines: Sequence[str]) -> None:
     if lines:
         terminalreporter.section(title)
     for line in lines:
-        terminalreporter.write_line(line)
+        terminalreporter.write_line(line, red=line.endswith(summary.FAILED))

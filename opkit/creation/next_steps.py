@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import textwrap
 from pathlib import Path
 
 from opkit.description.spec import OpSpec
@@ -41,10 +42,10 @@ def next_steps(
         back = os.path.relpath(workspace, folder)
         commands[-1:] = [f"cd {inside} && {back}/.venv/bin/scons check"]
     steps = "".join(f"    {command}\n" for command in commands)
-    return f"""
-{spec.name} is ready. It builds as it is; {does}.
+    ready = f"{spec.name} is ready. It builds as it is; {does}."
+    rest = f"{write} {math} and {spec.lower}_reference.py; README.md has the rest."
+    return f"\n{_filled(ready)}\n\n{steps}\n{_filled(rest)}\n"
 
-{steps.rstrip()}
 
-{write} {math} and {spec.lower}_reference.py; README.md has the rest.
-"""
+def _filled(sentence: str) -> str:
+    return textwrap.fill(sentence, 80, break_long_words=False, break_on_hyphens=False)

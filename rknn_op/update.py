@@ -95,6 +95,7 @@ def update(
     )
     if not (dry_run or allow_dirty or _is_interrupted(folder)):
         refuse_uncommitted(folder, "the update")
+    opkit_folder.refuse_unknown(folder)
     if opkit_folder.has_folder(folder):
         opkit_folder.refuse_changed(folder)
     before = _texts(folder)

@@ -31,7 +31,7 @@ def origin() -> Origin | None:
     if (template.ROOT / ".git").exists():
         url = _git("remote", "get-url", "origin") or str(template.ROOT)
         return Origin(url, _git("rev-parse", "HEAD") or f"v{VERSION}")
-    return _installed_from(Path(__file__).parents[1])
+    return installed_from(Path(__file__).parents[1])
 
 
 def _git(*arguments: str) -> str:
@@ -43,9 +43,14 @@ def _git(*arguments: str) -> str:
         return ""
 
 
-def _installed_from(packages: Path) -> Origin | None:
-    """Return the origin in pip's record of an installed folder or repository (PEP 610)."""
-    for record in packages.glob("rknn_op_template-*.dist-info/direct_url.json"):
+def installed_from(packages: Path) -> Origin | None:
+    """Return the origin in pip's record of an installed folder or repository (PEP 610).
+
+    The distribution is found by its files: a company may have renamed it.
+    """
+    for record in packages.glob("*.dist-info/direct_url.json"):
+        if "rknn_op/origin.py," not in record.with_name("RECORD").read_text(encoding="utf-8"):
+            continue
         content = json.loads(record.read_text(encoding="utf-8"))
         if "vcs_info" in content:
             return Origin(content["url"], content["vcs_info"]["commit_id"])

@@ -102,7 +102,7 @@ def follow(text: str, folder: Path, tools: Path) -> None:
             folder /= command.removeprefix("cd ")
             continue
         result = subprocess.run(
-            ["/bin/sh", "-c", command.replace("gh:org/rknn-op-template", f"'{ROOT}'")],
+            ["/bin/sh", "-c", re.sub(r"\bTEMPLATE\b", f"'{ROOT}'", command)],
             cwd=folder,
             env={**os.environ, "PATH": str(tools), "PYTHONPATH": installed_opkit()},
             capture_output=True,
@@ -133,6 +133,7 @@ def test_inline_commands_exist() -> None:
         r"scons (rknn_python=PATH|vx_binary=FILE)",
         r"scons (vx-)?gdb case=NAME",
         r"scons (pplnn-apply root=PPLNN|deploy)",
+        r"scons target=T check qemu=ssh:HOST",
         r"scons (sanitize=(address,undefined|thread)|verbose=1) check|scons check mutate=20",
         r"rknn-op( \.\.\.| -h| update( DIR...)?| import| create( -c \S+ -p\s\S+)?)?",
         r"rknn-op create --library NAME",

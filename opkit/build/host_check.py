@@ -85,6 +85,7 @@ USAGE = (
         "run every case of tests/ on this PC: kernels against numpy; and, in qemu, a sample of "
         "the cases on the instruction set of the default target",
     ),
+    ("scons check case=NAME", "... one case, by its name in the table"),
     ("scons target=... check", "... all cases on the instruction set of that target; all: of all"),
     ("scons sanitize=... check", f"... and with the compiler's sanitizers: {','.join(SANITIZERS)}"),
     ("scons report", "run the check and write build/report.html, a page of its results"),
@@ -288,6 +289,7 @@ def run_cases(env: Any, check: Check, records: Path | None = None) -> int:
             simulators=tuple(check.simulators),
             notes=tuple(check.notes),
             quick=bool(env["quick"]),
+            case=env["case"],
         )
         shows_all = bool(env["verbose"])
         status = _run_pytest(session, env["OPERATOR"], env["workers"], shows_all, env["LOCK"])
@@ -313,13 +315,19 @@ def _run_pytest(
     """
     LOG.unlink(missing_ok=True)
     session.write(FILE)
-    pytest = [*command("-v" if shows_all else "-q"), *(("-n", workers) if workers else ())]
+    pytest = [
+        *command("-v" if shows_all else "-q"),
+        *(("-n", workers) if workers and not session.case else ()),
+    ]
     status = subprocess.run(pytest, check=False, pass_fds=kept_files).returncode
     log = run_log.read(LOG)
     elsewhere = [*operator.runtimes[1:], *(executor.name for executor in session.executors)]
     simulators = [executor.name for executor in session.simulators]
     on_executors = {CPU_KERNEL.name: [*map(CPU_KERNEL.on, elsewhere), *simulators]}
     files = sorted(path.as_posix() for path in Path("tests").rglob("test_*.py"))
+    if session.case:  # checks of the whole run would complain about the other cases
+        print(wrapped(run_log.summary(log)), flush=True)
+        return status or log.status or 0
     # If pytest itself failed, it has printed the reason.
     failed_to_start = status == USAGE_ERROR and not log.collected
     has_reason = failed_to_start or log.status not in (None, 0, NO_TESTS)

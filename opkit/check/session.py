@@ -26,6 +26,7 @@ class Session:
         notes: sentences for the end of the run.
         quick: whether cases run only in processes of their own.
         time_limit: the time limit of a kernel, in seconds; None: the default.
+        case: the name of the only case to run; empty: all.
     """
 
     executors: tuple[Executor, ...] = ()
@@ -35,6 +36,7 @@ class Session:
     notes: tuple[str, ...] = ()
     quick: bool = False
     time_limit: float | None = None
+    case: str = ""
 
     def write(self, file: Path) -> None:
         """Write the session to a file; create its folder if absent."""
@@ -51,8 +53,8 @@ class Session:
         )
         log, records = (Path(fields[name]) if fields[name] else None for name in ("log", "records"))
         notes = tuple(fields["notes"])
-        quick, time_limit = fields["quick"], fields["time_limit"]
-        return cls(executors, log, records, simulators, notes, quick, time_limit)
+        rest = {name: fields[name] for name in ("quick", "time_limit", "case")}
+        return cls(executors, log, records, simulators, notes, **rest)
 
 
 def command(verbosity: str = "-q") -> list[str]:

@@ -53,6 +53,19 @@ def test_workflow_runs_once_and_ends() -> None:
     assert action["with"].keys() <= read(ACTION)["inputs"].keys()
 
 
+def test_checkouts_keep_no_credentials_and_updates_wait() -> None:
+    for folder in (ROOT, TEMPLATE):
+        text = (folder / ".github/workflows/ci.yml").read_text()
+        assert text.count("actions/checkout@") == text.count("persist-credentials: false") == 1
+    updates = yaml.safe_load((TEMPLATE / ".github/dependabot.yml").read_text())["updates"]
+    assert [each["cooldown"]["default-days"] for each in updates] == [7]
+
+
+def test_environments_that_messages_name_are_ignored() -> None:
+    ignored = (TEMPLATE / ".gitignore").read_text().splitlines()
+    assert {"/.venv/", "/.venv-rknn2/", "/build/"} <= {*ignored}
+
+
 def test_action_runs_existing_commands() -> None:
     """The action passes its inputs as data, never as text of an expression."""
     steps = [step["run"] for step in read(ACTION)["runs"]["steps"] if "run" in step]

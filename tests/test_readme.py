@@ -14,6 +14,7 @@ import pytest
 
 from opkit.runtimes.rknn import target_table
 from opkit.runtimes.rknn.chips import CHIPS
+from rknn_op.command import VERBS
 from tests.models.models import detector, saved
 from tests.repositories import EXAMPLES, ROOT, Repository, installed_opkit
 
@@ -124,6 +125,12 @@ def test_readme_is_short_and_has_commands_of_the_walk() -> None:
 def test_readme_names_every_page() -> None:
     names = {name for name in PAGES if name != "index"}
     assert names == set(re.findall(r"\]\(docs/([\w-]+)\.md\)", README))
+
+
+def test_page_on_the_command_has_every_verb() -> None:
+    first_column = "".join(re.findall(r"^(\| `.*?) \|", PAGES["command"], re.MULTILINE))
+    listed = set(re.findall(r"`(\w+)", first_column))
+    assert listed - {"rknn", "add", "eject"} == {*VERBS}
 
 
 def test_inline_commands_exist() -> None:

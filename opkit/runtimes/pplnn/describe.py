@@ -36,8 +36,8 @@ def _complaints(spec: OpSpec) -> Iterator[Complaint]:
             if tensor.dtype and ELEMENT_TYPES[tensor.dtype].kind != "float":
                 yield Complaint(
                     "",
-                    f"any has no effect with {tensor.dtype}: the engines keep only floats in "
-                    "blocks of channels",
+                    f"`layout: any` has no effect with {tensor.dtype}: the engines keep only "
+                    "floats in blocks of channels",
                     field=f"{group}.{tensor.name}.dtype",
                     hint="delete `layout`",
                 )

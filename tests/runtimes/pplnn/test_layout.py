@@ -131,7 +131,7 @@ def test_unknown_dimensions_are_dense(product: Engine) -> None:
     ("change", "problem"),
     [
         ("elementwise: true\n", "layout: any is for operators with `elementwise: true`"),
-        ("{type: VX_TYPE_TENSOR}", "any has no effect with int64"),
+        ("{type: VX_TYPE_TENSOR}", "`layout: any` has no effect with int64"),
     ],
 )
 def test_refusals(change: str, problem: str) -> None:

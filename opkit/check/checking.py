@@ -42,6 +42,7 @@ from opkit.runtimes.invocation import (
     SimulatedKernel,
     StatefulKernel,
     ThreadedKernel,
+    VendorKernel,
 )
 
 # float16: NaN and -1.18. Unwritten output differs between the two runs, in value and sign. In a
@@ -67,6 +68,8 @@ class Candidate:
         tolerance: the tolerated difference from the reference.
         precision: dtype of an output -> the dtype to which the kernel rounds it.
         vendor_operator: see SimulatedKernel.
+        in_vendor_runtime: whether a vendor's runtime rounds inputs, too; the tolerance is then that
+            of outputs before they are rounded.
     """
 
     name: str
@@ -74,6 +77,7 @@ class Candidate:
     tolerance: Tolerance = EXACT
     precision: Mapping[str, str] = field(default_factory=dict)
     vendor_operator: str = ""
+    in_vendor_runtime: bool = False
 
 
 # ---- A test --------------------------------------------------------------------------------------
@@ -113,7 +117,7 @@ def check_cpu_kernel(
         if changes_reference:
             left_out = [name for name in kernels if kernels[name].convention.has_shape_rule]
             candidates = [each for each in candidates if each.name not in left_out]
-            left_out += [simulator.name for simulator in simulators]
+            left_out += [each.name for each in (*simulators, *test.session.vendor_runtimes)]
             left_out += [REFERENCE] if case.recorded else []
             case = replace(case, recorded={})
             test.results += [Result(name, case.name, left_out=True) for name in left_out]
@@ -121,6 +125,10 @@ def check_cpu_kernel(
             candidates += [
                 _simulated(name, kernel, tolerance)
                 for name, kernel in operator.simulated_kernels(simulators).items()
+            ]
+            candidates += [
+                _in_vendor_runtime(name, kernel, tolerance)
+                for name, kernel in operator.vendor_kernels(test.session.vendor_runtimes).items()
             ]
         if problems := check_kernels(operator, candidates, case):
             raise CheckError("\n".join(problems))
@@ -131,6 +139,11 @@ def _simulated(name: str, kernel: SimulatedKernel, tolerance: Tolerance) -> Cand
     own = kernel.vendor_operator
     limits = Tolerance(kernel.max_ulp, tolerance.max_error if own else None)
     return Candidate(name, kernel, limits, kernel.precision, own)
+
+
+def _in_vendor_runtime(name: str, kernel: VendorKernel, tolerance: Tolerance) -> Candidate:
+    """Return the candidate of a vendor's own runtime, in a test with this tolerance."""
+    return Candidate(name, kernel, tolerance, kernel.precision, in_vendor_runtime=True)
 
 
 def run_cpu_kernel(
@@ -365,7 +378,11 @@ def _check(
     operator: Operator, candidate: Candidate, prepared: Prepared
 ) -> tuple[Result, _Compared]:
     """Return the result of a kernel on a case, and its compared outputs."""
+    dtypes = prepared.output_dtypes
     prepared = prepared.rounded(candidate.precision)
+    if candidate.in_vendor_runtime:
+        tolerance = candidate.tolerance.rounded(dtypes, prepared.output_dtypes)
+        candidate = replace(candidate, tolerance=tolerance)
     result = Result(candidate.name, prepared.case.name)
     compared: _Compared = {}
     try:
@@ -422,13 +439,13 @@ def _profile(
 def _given(operator: Operator, candidate: Candidate, prepared: Prepared) -> Prepared:
     """Return the case for a candidate.
 
-    A vendor's own operator may round its inputs, so the case has rounded ones, for the reference,
-    too.
+    A vendor's runtime or operator may round its inputs, so the case has rounded ones, for the
+    reference, too.
 
     Raises:
         LeftOutError: an input overflows, or the reference refuses the rounded inputs.
     """
-    if not candidate.vendor_operator:
+    if not (candidate.vendor_operator or candidate.in_vendor_runtime):
         return prepared
     case, precision = prepared.case, candidate.precision
     with np.errstate(all="ignore"):
@@ -439,7 +456,8 @@ def _given(operator: Operator, candidate: Candidate, prepared: Prepared) -> Prep
     for name, array in case.inputs.items():
         if array.dtype.kind == "f" and (np.isfinite(array) & ~np.isfinite(inputs[name])).any():
             limit = precision[array.dtype.name]
-            raise LeftOutError(f"cases with numbers beyond {limit}, the simulator's precision")
+            place = "the runtime" if candidate.in_vendor_runtime else "the simulator"
+            raise LeftOutError(f"cases with numbers beyond {limit}, {place}'s precision")
     rounded = Case(case.name, inputs, case.params, case.output_dtypes, case.origin)
     try:
         return operator.prepare(rounded)

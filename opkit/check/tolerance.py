@@ -56,6 +56,29 @@ class Tolerance:
 
         return OutputTolerance(limit(self.max_ulp) or 0, limit(self.max_error))
 
+    def rounded(
+        self, dtypes: Mapping[str, np.dtype[Any]], rounded: Mapping[str, np.dtype[Any]]
+    ) -> Tolerance:
+        """Return the tolerance of the same outputs, rounded to other dtypes.
+
+        A tolerated difference may become one more unit of the last place, as the two numbers may
+        round to different sides.
+
+        Args:
+            dtypes: the dtype of each output.
+            rounded: the dtype to which each is rounded.
+        """
+        max_ulp, max_error = {}, {}
+        for output, dtype in dtypes.items():
+            limits = self.for_output(output, dtype)
+            max_ulp[output] = limits.max_ulp
+            if rounded[output] != dtype and (limits.max_ulp or limits.max_error):
+                bits = np.finfo(dtype).nmant - np.finfo(rounded[output]).nmant
+                max_ulp[output] = (limits.max_ulp >> bits) + 1
+            if limits.max_error is not None:
+                max_error[output] = limits.max_error
+        return Tolerance(max_ulp, max_error or None)
+
     def refuse_invalid(self, outputs: Sequence[str]) -> None:
         """Refuse numbers that are not a tolerance, and unknown names of outputs.
 

@@ -71,6 +71,7 @@ class Check:
         programs: for targets, and with sanitizers.
         simulators: run the reference as part of a converted model.
         vendor_programs: call the kernel by the vendors' own runtimes; the runtime's name and each.
+        vendor_executors: the vendors' own runtimes that are programs for this PC.
         missing_simulators: a sentence for each simulator that cannot run here, with the reason.
         notes: on the default targets' ABIs that cannot run here.
     """
@@ -79,6 +80,7 @@ class Check:
     simulators: Sequence[Executor]
     missing_simulators: Sequence[str]
     vendor_programs: Sequence[tuple[str, VendorProgram]] = ()
+    vendor_executors: Sequence[Executor] = ()
     notes: Sequence[str] = ()
 
 
@@ -188,6 +190,7 @@ def declare(env: Any, runtimes: Sequence[Runtime], request: Request) -> Check:
             for runtime in runtimes
             for program in runtime.build.vendor_programs(env, request)
         ],
+        [executor for runtime in runtimes for executor in runtime.build.vendor_executors(env)],
         [f"not run on {', '.join(dict.fromkeys(abis))}: {why}" for why, abis in not_run.items()],
     )
 
@@ -302,7 +305,7 @@ def run_cases(env: Any, check: Check, records: Path | None = None) -> int:
             log=LOG,
             records=records,
             simulators=tuple(check.simulators),
-            vendor_runtimes=tuple(in_vendor_runtimes),
+            vendor_runtimes=(*in_vendor_runtimes, *check.vendor_executors),
             notes=tuple(check.notes),
             quick=bool(env["quick"]),
         )

@@ -55,8 +55,15 @@ class Session:
         }
         log, records = (Path(fields[name]) if fields[name] else None for name in ("log", "records"))
         notes = tuple(fields["notes"])
-        rest = {name: fields[name] for name in ("quick", "time_limit", "case")}
-        return cls(log=log, records=records, notes=notes, **found, **rest)
+        return cls(
+            **found,
+            log=log,
+            records=records,
+            notes=notes,
+            quick=fields["quick"],
+            time_limit=fields["time_limit"],
+            case=fields["case"],
+        )
 
 
 def command(verbosity: str = "-q") -> list[str]:

@@ -22,6 +22,7 @@ from opkit.complaint import Complaint
 from opkit.creation.adaptation import adapted
 from opkit.creation.completion import LOCK, REQUIREMENTS
 from opkit.creation.license import NONE, license_text
+from opkit.creation.origin import Origin, documentation
 from opkit.creation.requirements import Extra, lock_text, requirements_text
 from opkit.creation.schema import with_schema
 from opkit.creation.wheel import wheel
@@ -35,7 +36,7 @@ from opkit.manifest import Manifest
 from opkit.models.rewriting import with_target
 from opkit.version import VERSION
 from rknn_op import joining, template
-from rknn_op.origin import Origin, origin
+from rknn_op.origin import origin
 
 
 @dataclass(frozen=True)
@@ -275,6 +276,7 @@ def contents_alone(plan: Plan) -> dict[str, dict[str, bytes]]:
     generated = generated_files(spec, reference, chosen, math)
     written = Manifest(VERSION, dict.fromkeys(skeletons, VERSION), tuple(generated), own)
     known = origin()
+    of_operator["README.md"] += documentation(known).encode()
     cruft = {CRUFT: cruft_text(_cruft_state(plan, known, sorted(of_operator)))} if known else {}
     more = {manifest.PATH: manifest.to_text(written), LOCK: lock_text(own, plan.extra), **cruft}
     return {

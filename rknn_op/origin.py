@@ -3,44 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from opkit.creation.origin import Origin, of_checkout
 from opkit.version import VERSION
 from rknn_op import template
-
-
-@dataclass(frozen=True)
-class Origin:
-    """A repository with the template's history.
-
-    Attributes:
-        url: its URL or path.
-        commit: the commit of this template, or the tag of its version.
-    """
-
-    url: str
-    commit: str
 
 
 @cache
 def origin() -> Origin | None:
     """Return the template's origin, or None for an installation from a package index or a file."""
-    if (template.ROOT / ".git").exists():
-        url = _git("remote", "get-url", "origin") or str(template.ROOT)
-        return Origin(url, _git("rev-parse", "HEAD") or f"v{VERSION}")
-    return installed_from(Path(__file__).parents[1])
-
-
-def _git(*arguments: str) -> str:
-    """Return git's output on the template's checkout; empty if git fails."""
-    command = ["git", "-C", str(template.ROOT), *arguments]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return ""
+    return of_checkout(template.ROOT) or installed_from(Path(__file__).parents[1])
 
 
 def installed_from(packages: Path) -> Origin | None:

@@ -7,8 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from SCons.Variables import BoolVariable
 from opkit import toolchains
 from opkit.build import static_harness
 from opkit.build.options import Request
-from opkit.check import executors, run_log
+from opkit.check import executors, run_log, vendor_libraries
 from opkit.check.sanitizers import ENVIRONMENT, SANITIZERS, parse_sanitizers
 from opkit.check.session import FILE, LOG, Session, command
 from opkit.description.checked_kernels import CPU_KERNEL
@@ -31,6 +31,7 @@ from opkit.files.idle_threads import idle_threads
 from opkit.files.unread_params import unread_params
 from opkit.report import ages
 from opkit.runtimes import expected_kernels
+from opkit.runtimes.build import VendorProgram
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.interface import Runtime
 from opkit.text import wrapped
@@ -69,6 +70,8 @@ class Check:
     Attributes:
         programs: for targets, and with sanitizers.
         simulators: run the reference as part of a converted model.
+        vendor_programs: call the kernel by the vendors' own runtimes; the runtime's name and each.
+        vendor_executors: the vendors' own runtimes that are programs for this PC.
         missing_simulators: a sentence for each simulator that cannot run here, with the reason.
         notes: on the default targets' ABIs that cannot run here.
     """
@@ -76,6 +79,8 @@ class Check:
     programs: Sequence[Program]
     simulators: Sequence[Executor]
     missing_simulators: Sequence[str]
+    vendor_programs: Sequence[tuple[str, VendorProgram]] = ()
+    vendor_executors: Sequence[Executor] = ()
     notes: Sequence[str] = ()
 
 
@@ -181,6 +186,12 @@ def declare(env: Any, runtimes: Sequence[Runtime], request: Request) -> Check:
         programs,
         [executor for found, _ in simulators for executor in found],
         [problem for _, problem in simulators if problem],
+        [
+            (runtime.name, program)
+            for runtime in runtimes
+            for program in runtime.build.vendor_programs(env, request)
+        ],
+        [executor for runtime in runtimes for executor in runtime.build.vendor_executors(env)],
         [f"not run on {', '.join(dict.fromkeys(abis))}: {why}" for why, abis in not_run.items()],
     )
 
@@ -228,6 +239,7 @@ def check_alias(env: Any, needed: Sequence[Any], check: Check, reports: bool) ->
 
     action = Action(run, f"write {PAGE}" if reports else "check tests/")
     nodes = [*needed, *(program.node for program in check.programs)]
+    nodes += [node for _, each in check.vendor_programs for node in (each.node, *each.files)]
     alias = env.Alias("report" if reports else "check", nodes, action)
     env.AlwaysBuild(alias)
     if reports:
@@ -282,11 +294,19 @@ def run_cases(env: Any, check: Check, records: Path | None = None) -> int:
                     sampled=program.sampled,
                 )
             )
+        in_vendor_runtimes = []
+        for runtime, vendor_program in check.vendor_programs:
+            try:
+                launched = _launch_in_vendor_runtime(runtime, vendor_program, env["qemu"])
+                in_vendor_runtimes.append(stack.enter_context(launched))
+            except OpkitError as error:
+                not_run.append(f"the cases did not run in {vendor_program.name}: {error}")
         session = Session(
             executors=tuple(prepared),
             log=LOG,
             records=records,
             simulators=tuple(check.simulators),
+            vendor_runtimes=(*in_vendor_runtimes, *check.vendor_executors),
             notes=tuple(check.notes),
             quick=bool(env["quick"]),
             case=env["case"],
@@ -300,6 +320,23 @@ def run_cases(env: Any, check: Check, records: Path | None = None) -> int:
         hint = "; to check without them, pass require_target=0" if required else ""
         print(f"{'error' if required else 'warning'}: {problem}{hint}", file=sys.stderr)
     return status or int(required and bool(not_run))
+
+
+@contextmanager
+def _launch_in_vendor_runtime(
+    runtime: str, program: VendorProgram, qemu: str
+) -> Iterator[Executor]:
+    """Yield the executor of a program that calls the kernel by the vendor's own runtime.
+
+    Raises:
+        OpkitError: the program cannot run.
+    """
+    on_board = executors.is_board(qemu)
+    emulated = () if on_board else vendor_libraries.emulated(program.abi, program.environment, qemu)
+    path = Path(program.node[0].abspath)
+    with executors.launch(program.abi, path, qemu, emulated) as executor:
+        settings = program.settings
+        yield replace(executor, name=program.name, runtime=runtime, settings=settings)
 
 
 def _run_pytest(
@@ -322,8 +359,8 @@ def _run_pytest(
     status = subprocess.run(pytest, check=False, pass_fds=kept_files).returncode
     log = run_log.read(LOG)
     elsewhere = [*operator.runtimes[1:], *(executor.name for executor in session.executors)]
-    simulators = [executor.name for executor in session.simulators]
-    on_executors = {CPU_KERNEL.name: [*map(CPU_KERNEL.on, elsewhere), *simulators]}
+    others = [executor.name for executor in (*session.simulators, *session.vendor_runtimes)]
+    on_executors = {CPU_KERNEL.name: [*map(CPU_KERNEL.on, elsewhere), *others]}
     files = sorted(path.as_posix() for path in Path("tests").rglob("test_*.py"))
     if session.case:  # checks of the whole run would complain about the other cases
         print(wrapped(run_log.summary(log)), flush=True)

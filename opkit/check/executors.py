@@ -94,19 +94,23 @@ def on_this_pc(harness: Path, runtime: Path, library: Path, symbol: str) -> Exec
 
 
 @contextmanager
-def launch(abi: str, program: Path, qemu: str = "") -> Iterator[Executor]:
-    """Yield an executor for a static harness; delete its copy on a board at the end.
+def launch(
+    abi: str, program: Path, qemu: str = "", emulated: Sequence[str] = ()
+) -> Iterator[Executor]:
+    """Yield an executor for a harness; delete its copy on a board at the end.
 
     Args:
         abi: the ABI of the program.
         program: a harness with the kernel in it.
         qemu: the option of scons: a command, `ssh:HOST`, or empty.
+        emulated: the emulator's command for a program that is not static.
 
     Raises:
         ExecutorError: the harness cannot run.
     """
     if not is_board(qemu):
-        executor = Executor(abi, (*emulator(abi, qemu), str(program)), abi=abi)
+        command = emulated or emulator(abi, qemu)
+        executor = Executor(abi, (*command, str(program)), abi=abi)
         probe(executor)
         yield executor
         return

@@ -31,6 +31,7 @@ from opkit.runtimes.invocation import (
     Kernel,
     RefusedError,
     SimulatedKernel,
+    VendorKernel,
 )
 from opkit.text import printable
 
@@ -112,6 +113,7 @@ class Operator:
         self._other_runtimes: dict[str, Kernel] = {}
         self._executed: dict[str, HarnessKernel] = {}
         self._simulated: dict[str, SimulatedKernel] = {}
+        self._in_vendor_runtimes: dict[str, VendorKernel] = {}
 
     @cached_property
     def spec(self) -> OpSpec:
@@ -166,6 +168,15 @@ class Operator:
                 kernel = runtime.check.simulated_kernel(self.spec, executor, self.root)
                 self._simulated[executor.name] = kernel
         return {executor.name: self._simulated[executor.name] for executor in simulators}
+
+    def vendor_kernels(self, executors: Sequence[Executor]) -> dict[str, VendorKernel]:
+        """Return the CPU kernel in each of the vendors' own runtimes, by the executor's name."""
+        for executor in executors:
+            if executor.name not in self._in_vendor_runtimes:
+                runtime = runtimes.available()[executor.runtime]
+                kernel = runtime.check.vendor_kernel(self.spec, executor, self.root)
+                self._in_vendor_runtimes[executor.name] = kernel
+        return {executor.name: self._in_vendor_runtimes[executor.name] for executor in executors}
 
     def check(self, case: Case) -> dict[str, Any]:
         """Refuse a case that does not match op.yml, or that tensors cannot hold.

@@ -215,7 +215,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         executors = tuple(each for each in session.executors if not each.sampled)
         session = replace(session, executors=executors)
     if root != REPOSITORY:  # another operator's test: no executor has its kernel
-        session = replace(session, executors=(), simulators=())
+        session = replace(session, executors=(), simulators=(), vendor_runtimes=())
     test = RunningTest(session, root, function)
     try:
         with running(test):

@@ -23,6 +23,7 @@ class Session:
         log: the file for the collected tests and their outcomes; see run_log.
         records: the folder for the records of `scons report`; None: no records.
         simulators: the executors of the reference as part of a converted model.
+        vendor_runtimes: the executors of the CPU kernel in the vendors' own runtimes.
         notes: sentences for the end of the run.
         quick: whether cases run only in processes of their own.
         time_limit: the time limit of a kernel, in seconds; None: the default.
@@ -33,6 +34,7 @@ class Session:
     log: Path | None = None
     records: Path | None = None
     simulators: tuple[Executor, ...] = ()
+    vendor_runtimes: tuple[Executor, ...] = ()
     notes: tuple[str, ...] = ()
     quick: bool = False
     time_limit: float | None = None
@@ -47,14 +49,21 @@ class Session:
     def read(cls, file: Path) -> Session:
         """Return the session in a file of write()."""
         fields = json.loads(file.read_text(encoding="utf-8"))
-        executors, simulators = (
-            tuple(Executor(**executor) for executor in fields[name])
-            for name in ("executors", "simulators")
-        )
+        found = {
+            name: tuple(Executor(**executor) for executor in fields[name])
+            for name in ("executors", "simulators", "vendor_runtimes")
+        }
         log, records = (Path(fields[name]) if fields[name] else None for name in ("log", "records"))
         notes = tuple(fields["notes"])
-        rest = {name: fields[name] for name in ("quick", "time_limit", "case")}
-        return cls(executors, log, records, simulators, notes, **rest)
+        return cls(
+            **found,
+            log=log,
+            records=records,
+            notes=notes,
+            quick=fields["quick"],
+            time_limit=fields["time_limit"],
+            case=fields["case"],
+        )
 
 
 def command(verbosity: str = "-q") -> list[str]:

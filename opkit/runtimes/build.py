@@ -15,13 +15,34 @@ A runtime returns, in its module `build`:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from opkit.description.spec import OpSpec
 from opkit.runtimes.executor import Executor
+
+
+@dataclass(frozen=True, kw_only=True)
+class VendorProgram:
+    """A harness that calls the kernel by the vendor's own runtime.
+
+    Attributes:
+        name: the kernel's name in the table of cases, with the runtime's version if it is known.
+        node: SCons' node of the program, an opkit.build.vendor_harness.vendor_harness.
+        files: the nodes of its other files, such as the stand-in for a driver.
+        abi: the ABI of the program.
+        environment: its variables in an emulator, such as LD_LIBRARY_PATH; a board has its own.
+        settings: of its Executor.
+    """
+
+    name: str
+    node: Any
+    files: Sequence[Any] = ()
+    abi: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +61,10 @@ class Build:
             or None.
         simulators: (env, targets of the conversion; empty: any) -> the executors of its converter's
             simulator, one for each target; or none, and the reason why it cannot run here.
+        vendor_programs: (env, request) -> the programs that run the cases in the vendor's own
+            runtime; none unless an option names it.
+        vendor_executors: (env) -> the executors of the vendor's own runtime that is a program for
+            this PC; none unless an option names it.
         editor_commands: (repository, operator) -> the editors' commands for its files, an
             opkit.build.compile_commands.EditorCommands, or None.
     """
@@ -54,4 +79,6 @@ class Build:
     simulators: Callable[[Any, Sequence[str]], tuple[Sequence[Executor], str]] = (
         lambda env, targets: ((), "")
     )
+    vendor_programs: Callable[[Any, Any], Sequence[VendorProgram]] = lambda env, request: ()
+    vendor_executors: Callable[[Any], Sequence[Executor]] = lambda env: ()
     editor_commands: Callable[[Path, OpSpec], Any] = lambda root, spec: None

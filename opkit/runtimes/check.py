@@ -22,7 +22,16 @@ from opkit.runtimes.executor import Executor
 
 if TYPE_CHECKING:
     from opkit.mutation.sources import MutableSource
-    from opkit.runtimes.invocation import CallingConvention, Kernel, SimulatedKernel
+    from opkit.runtimes.invocation import (
+        CallingConvention,
+        Kernel,
+        SimulatedKernel,
+        VendorKernel,
+    )
+
+
+def _no_vendor_kernel(spec: OpSpec, executor: Executor, root: Path) -> VendorKernel:
+    raise NotImplementedError  # the runtime's Build has neither
 
 
 def _no_simulated_kernel(spec: OpSpec, executor: Executor, root: Path) -> SimulatedKernel:
@@ -40,6 +49,8 @@ class Check:
             Raises OpkitError: the kernel is not built.
         simulated_kernel: (operator, one of its simulators, repository) -> the reference in the
             simulator.
+        vendor_kernel: (operator, executor of one of its vendor_programs or vendor_executors,
+            repository) -> the kernel in the vendor's own runtime.
         mutable_sources: (operator) -> the sources that `scons check mutate=` changes besides the
             math in C.
         test_functions: name -> function that opkit.testing exports for this runtime.
@@ -52,6 +63,7 @@ class Check:
     cpu_kernel: Callable[[OpSpec, Path], Kernel]
     conventions: Mapping[str, CallingConvention] = field(default_factory=dict)
     simulated_kernel: Callable[[OpSpec, Executor, Path], SimulatedKernel] = _no_simulated_kernel
+    vendor_kernel: Callable[[OpSpec, Executor, Path], VendorKernel] = _no_vendor_kernel
     mutable_sources: Callable[[OpSpec], Sequence[MutableSource]] = lambda spec: ()
     test_functions: Mapping[str, Any] = field(default_factory=dict)
     lost_tensors: str = ""

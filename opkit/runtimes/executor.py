@@ -18,6 +18,7 @@ class Executor:
         runtime: the name of the runtime that calls the kernel there; empty: any.
         abi: the ABI of the program; empty: this PC's.
         sampled: whether only a sample of the cases runs there.
+        settings: name -> value for the runtime's own kernel; see VendorKernel.
     """
 
     name: str
@@ -27,3 +28,4 @@ class Executor:
     runtime: str = ""
     abi: str = ""
     sampled: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict)

@@ -268,6 +268,33 @@ class ProfiledKernel(Kernel, Protocol):
         """
 
 
+class VendorKernel(Kernel, Protocol):
+    """The kernel in the vendor's own runtime, on a board or above a stand-in for its driver.
+
+    Its run may raise LeftOutError.
+
+    Attributes:
+        precision: dtype of a tensor -> the dtype to which the runtime rounds inputs and outputs.
+    """
+
+    @property
+    def precision(self) -> Mapping[str, str]:
+        """See above."""
+
+
+@runtime_checkable
+class FlushingKernel(Kernel, Protocol):
+    """A kernel in a process that replaces subnormal floats by zeros.
+
+    Attributes:
+        flushed_dtypes: the dtypes of these floats.
+    """
+
+    @property
+    def flushed_dtypes(self) -> Collection[str]:
+        """See above."""
+
+
 class SimulatedKernel(Kernel, Protocol):
     """The reference in a model that a runtime's converter converts and simulates.
 

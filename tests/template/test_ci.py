@@ -19,6 +19,7 @@ from tests.check.target_repositories import need
 from tests.repositories import ROOT, TEMPLATE, generate, installed_opkit
 
 WORKFLOW = TEMPLATE / ".github/workflows/ci.yml"
+WORKSPACE = ROOT / "rknn_op/workspace_files"
 ACTION = ROOT / "opkit/ci/action.yml"
 DESCRIPTION = """\
 name: Kept
@@ -55,16 +56,18 @@ def test_workflow_runs_once_and_ends() -> None:
 
 
 def test_checkouts_keep_no_credentials_and_updates_wait() -> None:
-    for folder in (ROOT, TEMPLATE):
-        text = (folder / ".github/workflows/ci.yml").read_text()
+    workflows = [folder / ".github/workflows/ci.yml" for folder in (ROOT, TEMPLATE)]
+    for workflow in (*workflows, WORKSPACE / "ci.yml"):
+        text = workflow.read_text()
         assert text.count("actions/checkout@") == text.count("persist-credentials: false") == 1
     updates = yaml.safe_load((TEMPLATE / ".github/dependabot.yml").read_text())["updates"]
     assert [each["cooldown"]["default-days"] for each in updates] == [7]
 
 
 def test_environments_that_messages_name_are_ignored() -> None:
-    ignored = (TEMPLATE / ".gitignore").read_text().splitlines()
-    assert {"/.venv/", "/.venv-rknn2/", "/build/"} <= {*ignored}
+    for file in (TEMPLATE / ".gitignore", WORKSPACE / "gitignore"):
+        ignored = {line.lstrip("/") for line in file.read_text().splitlines()}
+        assert {".venv/", ".venv-rknn2/", "build/"} <= ignored
 
 
 def test_action_runs_existing_commands() -> None:

@@ -22,8 +22,9 @@ from opkit.runtimes import available
 from opkit.toolchains import find, zig
 from opkit.toolchains.abi import ABIS
 from opkit.version import VERSION
-from rknn_op import lint, template
+from rknn_op import lint, template, workspace_lint
 from rknn_op.origin import origin
+from rknn_op.workspace_operators import operators, roots
 
 State = Literal["ok", "optional", "missing"]
 _REQUIRED = ("numpy", "SCons", "pytest", "PyYAML", "pyelftools", "Jinja2", "click", "cookiecutter")
@@ -80,8 +81,10 @@ def findings(toolkit: Path | None, folder: Path) -> Iterator[Finding]:
     yield _toolkit(toolkit or folder / ".venv-rknn2/bin/python")
     yield _cache("user's cache", cache_folder("", os.environ), "of objects")
     yield _cache("zig's cache", zig.cache_folder(os.environ), "of C libraries")
-    if (folder / "op.yml").is_file() and (folder / "SConstruct").is_file():
-        yield _repository(folder)
+    if roots([folder]):
+        yield _lint("workspace", folder)
+    elif (folder / "op.yml").is_file() and (folder / "SConstruct").is_file():
+        yield _lint("repository", folder)
 
 
 def _command() -> Finding:
@@ -158,13 +161,16 @@ def _cache(part: str, folder: Path | None, use: str) -> Finding:
     return Finding(part, "ok", f"{size / 1e6:,.0f} MB {use}, {folder}")
 
 
-def _repository(folder: Path) -> Finding:
-    part = str(folder.absolute())
+def _lint(part: str, folder: Path) -> Finding:
+    """Return the finding for a repository, or for a workspace and its operators."""
+    place = str(folder.absolute())
     try:
-        complaints = [each for each in lint.lint(folder) if each.severity != "note"]
+        found = [each for root in roots([folder]) for each in workspace_lint.complaints(root)]
+        found += [each for member in operators([folder]) for each in lint.lint(member)]
     except OpkitError as error:
-        complaints = [Complaint(part, str(error))]
-    if not complaints:
-        return Finding("repository", "ok", part)
-    count = f"{len(complaints)} problem{'s' * (len(complaints) > 1)}"
-    return Finding("repository", "missing", f"{count}, {part}", f"rknn-op lint {folder}")
+        found = [Complaint(place, str(error))]
+    count = sum(each.severity != "note" for each in found)
+    if not count:
+        return Finding(part, "ok", place)
+    problems = f"{count} problem{'s' * (count > 1)}"
+    return Finding(part, "missing", f"{problems}, {place}", f"rknn-op lint {folder}")

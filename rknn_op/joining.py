@@ -78,6 +78,20 @@ def member_files(files: Mapping[str, bytes], root: Path, folder: Path) -> dict[s
     return own
 
 
+def placed(folder: Path, texts: Mapping[str, str]) -> dict[str, str]:
+    """Return path -> text of the template's files in a folder: all of them, or those of a member.
+
+    Args:
+        folder: the repository, or the member of a workspace.
+        texts: path -> text of files of a repository that stands alone.
+    """
+    root = workspace.of_member(folder)
+    if root is None:
+        return {**texts}
+    files = {path: text.encode() for path, text in texts.items()}
+    return {path: data.decode() for path, data in member_files(files, root, folder).items()}
+
+
 def up(root: Path, folder: Path) -> str:
     """Return the path from a member to its workspace, such as `../`."""
     depth = len(Path(os.path.abspath(folder)).relative_to(root).parts)  # noqa: PTH100  as above

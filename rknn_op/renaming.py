@@ -18,6 +18,7 @@ from opkit.files.skeletons import once_only_files
 from opkit.models.rewriting import with_name
 from opkit.repository_files import refuse_links, write_bytes
 from rknn_op.creation import CRUFT, cruft_text
+from rknn_op.joining import placed
 from rknn_op.repositories import require
 from rknn_op.update import refuse_uncommitted
 
@@ -117,7 +118,7 @@ def _write(
 def _contents(folder: Path, old: OpSpec, new: OpSpec) -> dict[str, tuple[str, bytes]]:
     """Return old path -> new path and content of each file of the user."""
     renamed = _renamer(old, new)
-    skeletons = once_only_files(old, runtimes.selected(old))
+    skeletons = placed(folder, once_only_files(old, runtimes.selected(old)))
     generated = {*repository.read_manifest(folder).generated}
     contents = {}
     for path in _files(folder):

@@ -22,7 +22,7 @@ from opkit.files.skeletons import once_only_files
 from opkit.repository_files import refuse_links, write_bytes, write_text
 from opkit.version import VERSION
 from rknn_op import creation, git, template
-from rknn_op.joining import member_files, require_current
+from rknn_op.joining import placed, require_current
 from rknn_op.merging import merged
 from rknn_op.migration import opkit_folder
 from rknn_op.old_skeletons import old_copied_files, old_skeletons
@@ -95,13 +95,14 @@ def update(
     )
     if not (dry_run or allow_dirty or _is_interrupted(folder)):
         refuse_uncommitted(folder, "the update")
+    opkit_folder.refuse_unknown(folder)
     if opkit_folder.has_folder(folder):
         opkit_folder.refuse_changed(folder)
     before = _texts(folder)
     copied = old_copied_files(folder)
     old = _Old(
-        _placed(folder, old_skeletons(folder, description)),
-        None if copied is None else _placed(folder, copied),
+        placed(folder, old_skeletons(folder, description)),
+        None if copied is None else placed(folder, copied),
         own != written.wheel,
     )
     if dry_run:
@@ -158,29 +159,15 @@ class _News:
     merged: str | None
 
 
-def _placed(folder: Path, texts: Mapping[str, str]) -> dict[str, str]:
-    """Return those of the template's files that are in a folder: all, or those of a member.
-
-    Args:
-        folder: the repository, or the member of a workspace.
-        texts: path -> text of files of a repository that stands alone.
-    """
-    root = workspace.of_member(folder)
-    if root is None:
-        return {**texts}
-    files = {path: text.encode() for path, text in texts.items()}
-    return {path: data.decode() for path, data in member_files(files, root, folder).items()}
-
-
 def _copied(folder: Path) -> dict[str, str]:
     """Return path -> text of the files that the template copies into a folder."""
-    return _placed(folder, {name: data.decode() for name, data in template.files().items()})
+    return placed(folder, {name: data.decode() for name, data in template.files().items()})
 
 
 def _news(folder: Path, old: _Old, spec: OpSpec) -> Iterator[_News]:
     """Yield the changes of the template in the user's files; a file that is deleted stays so."""
     texts, copied = _texts(folder), _copied(folder)
-    now = _placed(folder, once_only_files(spec, runtimes.selected(spec))) | copied
+    now = placed(folder, once_only_files(spec, runtimes.selected(spec))) | copied
     unknown = copied if old.copied is None and old.is_other else {}
     bases = {
         **{name: texts.get(name, "") for name in unknown},

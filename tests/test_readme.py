@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import pytest
 from opkit.runtimes.rknn import target_table
 from opkit.runtimes.rknn.chips import CHIPS
 from rknn_op.command import VERBS
+from tests.check.target_repositories import need
 from tests.models.models import detector, saved
 from tests.repositories import EXAMPLES, ROOT, Repository, installed_opkit
 
@@ -74,9 +74,7 @@ def test_walkthrough(tmp_path: Path) -> None:
     tools = tmp_path / "bin"
     tools.mkdir()
     for tool in ("cat", "cp", "git"):
-        found = shutil.which(tool)
-        assert found is not None
-        (tools / tool).symlink_to(found)
+        (tools / tool).symlink_to(need(tool, tool))
     for tool, module in {"scons": "SCons", "cookiecutter": "cookiecutter"}.items():
         script = f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n'
         (tools / tool).write_text(script)
@@ -170,6 +168,7 @@ def test_ci_runs_the_other_commands() -> None:
 def test_demo_command_in_new_clone(tmp_path: Path) -> None:
     """The README's first command runs unchanged, with only Python on PATH."""
     demo = "".join(blocks("sh")).splitlines()[0]
+    need("git", "git")
     subprocess.run(
         ["git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(tmp_path / "clone")],
         check=True,

@@ -23,7 +23,7 @@ _WIDTH = 80
     default=Path(),
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="An operator repository to check, too; default: the current folder.",
+    help="An operator repository or a workspace to check, too; default: the current folder.",
 )
 @click.option(
     "--toolkit",

@@ -106,6 +106,7 @@ def test_build_is_reproducible_across_folders(fresh: Repository, tmp_path: Path)
 
 def test_committed_files(copy_of_fresh: Repository) -> None:
     def git(*arguments: str) -> str:
+        need("git", "git")
         command = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", *arguments]
         return subprocess.run(
             command, cwd=copy_of_fresh.path, check=True, capture_output=True, text=True

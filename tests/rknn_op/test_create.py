@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from rknn_op import template
 from rknn_op.command import main
+from tests.check.target_repositories import need
 from tests.rknn_op.command import assert_error, rknn_op, snapshot
 
 _TEXT = """\
@@ -118,6 +119,7 @@ def test_standard_input() -> None:
 
 
 def test_git_commits_all_files() -> None:
+    need("git", "git")
     assert rknn_op("create", "Edge", "--yes", "--git").exit_code == 0
 
     def git(*arguments: str) -> str:
@@ -132,6 +134,7 @@ def test_git_commits_all_files() -> None:
 
 
 def test_git_without_an_identity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    need("git", "git")
     for name in _IDENTITY:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))

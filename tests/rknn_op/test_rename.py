@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.check.target_repositories import need
 from tests.repositories import Repository
 from tests.rknn_op.command import assert_error, rknn_op, snapshot
 
@@ -84,6 +85,7 @@ def test_error_changes_nothing(made: Path) -> None:
 
 
 def test_dry_run_and_uncommitted_changes(made: Path) -> None:
+    need("git", "git")
     subprocess.run(["git", "init", "--quiet", made], check=True)
     before = snapshot(made)
     assert rknn_op("rename", "Zoom", "-p", str(made), "--dry-run").exit_code == 0

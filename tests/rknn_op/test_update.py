@@ -17,12 +17,14 @@ import pytest
 from opkit import manifest, repository
 from opkit.errors import OpkitError
 from opkit.version import VERSION
+from tests.check.target_repositories import need
 from tests.repositories import EXAMPLES, ROOT
 from tests.rknn_op.command import rknn_op, snapshot
 from tests.rknn_op.older import COPIED, OLD, add_work, age, age_copied_file
 
 
 def git(folder: Path, *arguments: str) -> str:
+    need("git", "git")
     names = ("-c", "user.name=a", "-c", "user.email=a@example.org")
     command = ["git", "-C", str(folder), *names, *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout

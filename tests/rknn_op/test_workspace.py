@@ -15,6 +15,7 @@ from opkit import manifest
 from opkit.creation.wheel import wheel
 from opkit.errors import OpkitError
 from rknn_op.workspace_operators import changed_operators, operators
+from tests.check.target_repositories import need
 from tests.report.browser import look
 from tests.repositories import Repository
 from tests.rknn_op.command import assert_error, rknn_op, snapshot
@@ -179,6 +180,7 @@ def test_init_refuses_repository_and_link(alone: Path, tmp_path: Path) -> None:
 
 
 def git(folder: Path, *arguments: str) -> None:
+    need("git", "git")
     names = ("-c", "user.name=a", "-c", "user.email=a@example.org")
     subprocess.run(["git", "-C", folder, *names, *arguments], check=True, capture_output=True)
 

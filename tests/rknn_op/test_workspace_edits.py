@@ -13,6 +13,7 @@ import pytest
 
 from opkit import manifest
 from opkit.creation.wheel import wheel
+from tests.check.target_repositories import need
 from tests.rknn_op.command import assert_error, rknn_op
 
 OLD = "rknn_opkit-0.1.9+0123456789ab-py3-none-any.whl"
@@ -21,6 +22,7 @@ OLD = "rknn_opkit-0.1.9+0123456789ab-py3-none-any.whl"
 @pytest.fixture
 def ws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a new workspace with a first commit and one operator, made by its name."""
+    need("git", "git")
     for role in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{role}_NAME", "Ann")
         monkeypatch.setenv(f"GIT_{role}_EMAIL", "ann@acme")
@@ -51,6 +53,20 @@ def test_new_operator_by_name(ws: Path) -> None:
     assert_error(
         rknn_op("create", "Two", "--yes", "--workspace", str(ws)), f"{ws}/Two already exists"
     )
+
+
+def test_rename_and_doctor(ws: Path) -> None:
+    """The lines of a member's README.md are those of the template, with its paths."""
+    assert rknn_op("doctor", "-p", str(ws)).stdout.count("workspace") == 1
+    done = rknn_op("rename", "Other", "-p", str(ws / "One"))
+    assert done.exit_code == 0, done.output
+    assert "The old name is still" not in done.stdout
+    assert "Other.rknnop" in (ws / "One/README.md").read_text()
+    assert rknn_op("lint", str(ws)).stderr == "no problems\n"
+    (ws / "One/other_compute.h").unlink()
+    broken = rknn_op("doctor", "-p", str(ws))
+    assert broken.exit_code == 1
+    assert "1 problem" in broken.stdout
 
 
 def test_merged_update(ws: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.check.target_repositories import need
 from tests.repositories import ROOT, TEMPLATE, generate, installed_opkit
 
 WORKFLOW = TEMPLATE / ".github/workflows/ci.yml"
@@ -103,6 +104,7 @@ def root(committed: Path, tmp_path: Path) -> Path:
 
 
 def git(*arguments: str, cwd: Path) -> None:
+    need("git", "git")
     subprocess.run(["git", *arguments], cwd=cwd, check=True, capture_output=True)
 
 

@@ -144,7 +144,12 @@ class Program:
 
 
 def compiled(
-    folder: Path, abi_name: str, flags: Sequence[str], output: str, cpu: str = ""
+    folder: Path,
+    abi_name: str,
+    flags: Sequence[str],
+    output: str,
+    cpu: str = "",
+    source: Path = HERE / "call.c",
 ) -> Program:
     """Compile the call in a folder, statically except for this PC.
 
@@ -154,6 +159,7 @@ def compiled(
         flags: of the compiler.
         output: the name of the program.
         cpu: zig's `-mcpu`; empty: the ABI's.
+        source: the program.
     """
     abi = ABIS[abi_name]
     found = toolchains.find("zig", abi)
@@ -168,8 +174,7 @@ def compiled(
         f"-I{folder}",
         f"-I{folder / 'include'}",
     ]
-    source = str(HERE / "call.c")
-    run([*command, *target, *C_LANGUAGE, *common, *flags, "-c", source, "-o", str(objects)])
+    run([*command, *target, *C_LANGUAGE, *common, *flags, "-c", str(source), "-o", str(objects)])
     # One C library for all flags and processors: zig takes long to compile another.
     link = [*command, *found.flags, *([] if abi_name == PC else ["-static"])]
     run([*link, str(objects), "-lm", "-o", str(path)])

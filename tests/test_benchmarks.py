@@ -367,3 +367,12 @@ def test_operators(tmp_path: Path) -> None:
         assert bool(re.fullmatch(NUMBER, wide)) == (name == "Selu")  # TopK has no run-time dispatch
         assert holds in ("yes", "**no**")
     assert len(found["geometric mean"][0]) == 5
+
+
+@pytest.mark.slow
+def test_plain_loops(tmp_path: Path) -> None:
+    run("benchmarks.operators.plain_loops", "--operators", "CumSum", "--output", str(tmp_path))
+    [[inputs, plain, ours, ratio, holds]] = rows((tmp_path / "RESULTS.md").read_text())["CumSum"]
+    assert inputs == "x 2x64x64"
+    assert float(ratio) == pytest.approx(int(ours) / int(plain), abs=0.01)
+    assert holds == "yes"

@@ -18,7 +18,7 @@
 
 enum {
     COL2IM_MAX_DIMENSIONS = OPKIT_MAX_RANK - 2, /* of the image */
-    COL2IM_LANES = 8 /* pixels side by side */
+    COL2IM_LANES = 4 /* pixels side by side */
 };
 
 /* One dimension of the image. */
@@ -113,8 +113,19 @@ static bool col2im_find_blocks(struct col2im_layout *layout, size_t element)
     return are_any;
 }
 
-/* Pixels side by side, in as many registers as the processor needs. */
+/* Pixels side by side. */
 typedef float col2im_vector __attribute__((vector_size(COL2IM_LANES * sizeof(float))));
+
+/* Adds elements to pixels. */
+static inline void col2im_add_vector(const float *x, float *y)
+{
+    col2im_vector elements, pixels;
+
+    memcpy(&elements, x, sizeof elements);
+    memcpy(&pixels, y, sizeof pixels);
+    pixels += elements;
+    memcpy(y, &pixels, sizeof pixels);
+}
 
 /* Adds a run of elements to pixels, `stride` apart. */
 static inline void col2im_add(const float *x, float *y, size_t count, size_t stride)
@@ -122,13 +133,12 @@ static inline void col2im_add(const float *x, float *y, size_t count, size_t str
     size_t i = 0;
 
     if (stride == 1) {
+        for (; i + 2 * COL2IM_LANES <= count; i += 2 * COL2IM_LANES) {
+            col2im_add_vector(x + i, y + i);
+            col2im_add_vector(x + i + COL2IM_LANES, y + i + COL2IM_LANES);
+        }
         for (; i + COL2IM_LANES <= count; i += COL2IM_LANES) {
-            col2im_vector elements, pixels;
-
-            memcpy(&elements, x + i, sizeof elements);
-            memcpy(&pixels, y + i, sizeof pixels);
-            pixels += elements;
-            memcpy(y + i, &pixels, sizeof pixels);
+            col2im_add_vector(x + i, y + i);
         }
     }
     for (; i < count; i++) {

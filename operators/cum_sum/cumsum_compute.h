@@ -6,47 +6,134 @@
  * Floating-point tensors are arrays of float, also if the model has float16; integer tensors are
  * not converted.
  *
- * Sums of floats are in double, because a sum of thousands of floats loses digits. Sums of integers
- * are unsigned, because signed overflow is undefined in C; the bits are the same.
+ * A sum of thousands of floats loses digits. The sum of a single column is in double. Those of many
+ * columns are in two floats: conversions to double and back would take longer than the additions.
+ * Sums of integers are unsigned, because signed overflow is undefined in C; the bits are the same.
  */
 #ifndef CUMSUM_COMPUTE_H
 #define CUMSUM_COMPUTE_H
 
+#include <string.h>
+
 #include "generated/cumsum.h"
 
 enum {
-    CUMSUM_COLUMNS = 512 /* summed in one pass: contiguous reads, and sums that stay in the cache */
+    CUMSUM_COLUMNS = 512, /* summed in one pass: their sums stay in the cache */
+    CUMSUM_LANES = 8, /* floats of a vector */
+    CUMSUM_STRIP = 2 * CUMSUM_LANES, /* columns: a cache line of a row */
+    CUMSUM_ROWS = 4, /* of a strip; processors fetch so many rows ahead, but not many more */
+    CUMSUM_CHUNK = 32 /* rows between two steps of precision */
 };
+
+/* Inlines a function into its callers, with the values that they know. */
+#define CUMSUM_INLINE __attribute__((always_inline)) static inline
 
 /* Neighboring columns of a tensor. They have `rows` elements each, along the axis. */
 struct cumsum_columns {
     size_t count; /* at most CUMSUM_COLUMNS */
     size_t rows;
-    size_t pitch; /* from one row to the next in memory */
+    ptrdiff_t step; /* in memory from one row to the next one to add */
     bool exclusive;
-    bool reverse;
 };
 
-/* Returns the offset of the i-th row to add. */
-static inline size_t cumsum_row(const struct cumsum_columns *columns, size_t i)
+/* Sums of neighboring columns: high + rest. Each vector has half of the columns. */
+typedef float cumsum_vector __attribute__((vector_size(CUMSUM_LANES * sizeof(float))));
+typedef int32_t cumsum_mask __attribute__((vector_size(CUMSUM_LANES * sizeof(int32_t))));
+
+struct cumsum_sums {
+    cumsum_vector high, rest;
+};
+
+/*
+ * Moves what fits from rest to high. Exact: O. Moller, Quasi double-precision in floating point
+ * addition, BIT 5 (1965). A sum that is not finite has no rest.
+ */
+CUMSUM_INLINE void cumsum_normalize(struct cumsum_sums *sums)
 {
-    return (columns->reverse ? columns->rows - 1 - i : i) * columns->pitch;
+    const cumsum_vector high = sums->high + sums->rest;
+    const cumsum_vector added = high - sums->high;
+    const cumsum_vector low = (sums->high - (high - added)) + (sums->rest - added);
+
+    sums->rest = (cumsum_vector)((cumsum_mask)low & (low - low == 0.0F));
+    sums->high = high;
+}
+
+/* Adds a vector of a row to the sums, and writes them. */
+CUMSUM_INLINE void cumsum_step(const float *x, float *y, bool exclusive, struct cumsum_sums *sums)
+{
+    cumsum_vector elements, result;
+
+    memcpy(&elements, x, sizeof elements);
+    if (exclusive) {
+        result = sums->high + sums->rest;
+        sums->rest += elements;
+    } else {
+        sums->rest += elements;
+        result = sums->high + sums->rest;
+    }
+    memcpy(y, &result, sizeof result);
+}
+
+/* Adds `rows` rows of CUMSUM_STRIP columns to their sums. */
+CUMSUM_INLINE void cumsum_strip(const float *x, float *y, size_t rows, ptrdiff_t step,
+                                bool exclusive, struct cumsum_sums *sums)
+{
+    struct cumsum_sums left = sums[0], right = sums[1]; /* in registers */
+
+    for (size_t i = 0; i < rows; i++) {
+        cumsum_step(x, y, exclusive, &left);
+        cumsum_step(x + CUMSUM_LANES, y + CUMSUM_LANES, exclusive, &right);
+        x += step;
+        y += step;
+    }
+    sums[0] = left;
+    sums[1] = right;
+}
+
+/* Sums one column. */
+static void cumsum_column(const float *x, float *y, const struct cumsum_columns *columns)
+{
+    double sum = 0.0;
+
+    for (size_t i = 0; i < columns->rows; i++) {
+        const ptrdiff_t row = (ptrdiff_t)i * columns->step;
+        const double before = sum;
+
+        sum += (double)x[row];
+        y[row] = (float)(columns->exclusive ? before : sum);
+    }
 }
 
 static void cumsum_float32(const float *x, float *y, struct cumsum_columns columns)
 {
-    double sums[CUMSUM_COLUMNS];
+    const size_t wide = columns.count - columns.count % CUMSUM_STRIP;
+    struct cumsum_sums sums[CUMSUM_COLUMNS / CUMSUM_LANES];
 
-    for (size_t column = 0; column < columns.count; column++) {
-        sums[column] = 0.0;
-    }
-    for (size_t i = 0; i < columns.rows; i++) {
-        const size_t row = cumsum_row(&columns, i);
-        for (size_t column = 0; column < columns.count; column++) {
-            const double before = sums[column];
-            sums[column] = before + (double)x[row + column];
-            y[row + column] = (float)(columns.exclusive ? before : sums[column]);
+    memset(sums, 0, sizeof sums);
+    for (size_t i = 0; wide > 0 && i < columns.rows; i += CUMSUM_ROWS) {
+        const size_t rest = columns.rows - i;
+        const size_t rows = rest < CUMSUM_ROWS ? rest : (size_t)CUMSUM_ROWS;
+        const ptrdiff_t first = (ptrdiff_t)i * columns.step;
+
+        for (size_t column = 0; column < wide; column += CUMSUM_STRIP) {
+            const float *from = x + first + (ptrdiff_t)column;
+            float *to = y + first + (ptrdiff_t)column;
+            struct cumsum_sums *own = sums + column / CUMSUM_LANES;
+
+            if (columns.exclusive) {
+                cumsum_strip(from, to, rows, columns.step, true, own);
+            } else {
+                cumsum_strip(from, to, rows, columns.step, false, own);
+            }
         }
+        if ((i + rows) % CUMSUM_CHUNK == 0) {
+            for (size_t vector = 0; vector < wide / CUMSUM_LANES; vector++) {
+                cumsum_normalize(&sums[vector]);
+            }
+        }
+    }
+    for (size_t column = wide; column < columns.count; column++) {
+        cumsum_column(x + column, y + column, &columns);
     }
 }
 
@@ -58,11 +145,13 @@ static void cumsum_uint32(const uint32_t *x, uint32_t *y, struct cumsum_columns 
         sums[column] = 0;
     }
     for (size_t i = 0; i < columns.rows; i++) {
-        const size_t row = cumsum_row(&columns, i);
+        const ptrdiff_t row = (ptrdiff_t)i * columns.step;
         for (size_t column = 0; column < columns.count; column++) {
+            const ptrdiff_t place = row + (ptrdiff_t)column;
             const uint32_t before = sums[column];
-            sums[column] = before + x[row + column];
-            y[row + column] = columns.exclusive ? before : sums[column];
+
+            sums[column] = before + x[place];
+            y[place] = columns.exclusive ? before : sums[column];
         }
     }
 }
@@ -75,11 +164,13 @@ static void cumsum_uint64(const uint64_t *x, uint64_t *y, struct cumsum_columns 
         sums[column] = 0;
     }
     for (size_t i = 0; i < columns.rows; i++) {
-        const size_t row = cumsum_row(&columns, i);
+        const ptrdiff_t row = (ptrdiff_t)i * columns.step;
         for (size_t column = 0; column < columns.count; column++) {
+            const ptrdiff_t place = row + (ptrdiff_t)column;
             const uint64_t before = sums[column];
-            sums[column] = before + x[row + column];
-            y[row + column] = columns.exclusive ? before : sums[column];
+
+            sums[column] = before + x[place];
+            y[place] = columns.exclusive ? before : sums[column];
         }
     }
 }
@@ -132,17 +223,17 @@ static const char *cumsum_compute(const struct cumsum_inputs *inputs,
     const size_t axis = (size_t)(params->axis < 0 ? params->axis + (int64_t)x->rank : params->axis);
     struct cumsum_columns columns;
     columns.rows = x->shape[axis];
-    columns.pitch = 1;
     columns.exclusive = params->exclusive == 1;
-    columns.reverse = params->reverse == 1;
+    size_t pitch = 1; /* from one row to the next in memory */
     for (size_t i = axis + 1; i < x->rank; i++) {
-        columns.pitch *= x->shape[i];
+        pitch *= x->shape[i];
     }
-    const size_t block = columns.rows * columns.pitch;
-    for (size_t start = 0; start < x->size; start += block) {
-        for (size_t column = 0; column < columns.pitch; column += CUMSUM_COLUMNS) {
+    columns.step = params->reverse == 1 ? -(ptrdiff_t)pitch : (ptrdiff_t)pitch;
+    const size_t block = columns.rows * pitch;
+    for (size_t start = params->reverse == 1 ? block - pitch : 0; start < x->size; start += block) {
+        for (size_t column = 0; column < pitch; column += CUMSUM_COLUMNS) {
             const size_t first = start + column;
-            const size_t rest = columns.pitch - column;
+            const size_t rest = pitch - column;
 
             columns.count = rest < CUMSUM_COLUMNS ? rest : (size_t)CUMSUM_COLUMNS;
             if (x->type == OPKIT_FLOAT32) {

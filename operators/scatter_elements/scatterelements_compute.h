@@ -36,6 +36,34 @@ struct scatterelements_block {
     size_t places[SCATTERELEMENTS_BLOCK]; /* offsets in output */
 };
 
+/*
+ * Computes the places of a block's updates: `first` for the index 0 of the first one, `step` more
+ * for each next one, and `pitch` for each index. Returns false if an index is outside of the axis.
+ * Without comparisons and, if it can be, multiplications: vectors of 64 bits may lack both.
+ */
+static bool scatterelements_find(const int64_t *indices, int64_t length, size_t pitch, size_t first,
+                                 size_t step, struct scatterelements_block *block)
+{
+    int64_t outside = 0; /* negative if an index is below 0, or above length - 1 */
+
+    for (size_t i = 0; i < block->count; i++) {
+        const int64_t index = indices[i] + ((indices[i] >> 63) & length);
+
+        outside |= index | (length - 1 - index);
+        block->places[i] = (size_t)index;
+    }
+    if (pitch == 1 && step == 0) {
+        for (size_t i = 0; i < block->count; i++) {
+            block->places[i] += first;
+        }
+    } else {
+        for (size_t i = 0; i < block->count; i++) {
+            block->places[i] = first + block->places[i] * pitch + i * step;
+        }
+    }
+    return outside >= 0;
+}
+
 static enum scatterelements_reduction scatterelements_read(const char *name)
 {
     static const char *const names[] = {"none", "add", "mul", "min", "max"};
@@ -208,18 +236,12 @@ static const char *scatterelements_compute(const struct scatterelements_inputs *
         }
         for (size_t column = 0; column < columns; column += block.count) {
             const size_t rest = columns - column;
-            bool is_outside = false;
 
             block.start = row + column;
             block.count = rest < SCATTERELEMENTS_BLOCK ? rest : (size_t)SCATTERELEMENTS_BLOCK;
-            for (size_t i = 0; i < block.count; i++) {
-                const int64_t given = inputs->indices.int64[block.start + i];
-                const int64_t index = given < 0 ? given + length : given;
-
-                is_outside |= (uint64_t)index >= (uint64_t)length;
-                block.places[i] = first + (size_t)index * pitches[axis] + (column + i) * step;
-            }
-            if (is_outside) {
+            const int64_t *indices = inputs->indices.int64 + block.start;
+            if (!scatterelements_find(indices, length, pitches[axis], first + column * step, step,
+                                      &block)) {
                 return "indices must be within the axis: from -length to length - 1";
             }
             if (x->type == OPKIT_FLOAT32) {

@@ -6,9 +6,10 @@
  * Floating-point tensors are arrays of float, also if the model has float16; integer tensors are
  * not converted.
  *
- * A heap of the k best elements so far has the worst of them at its root. Most elements are worse
- * than that, which is found for a block of them at once. The heap is in the memory of `indices`:
- * no allocation.
+ * A first pass over a long row finds a key that at least k elements reach, and not many more: these
+ * are sorted. Otherwise, a heap of the k best elements so far has the worst of them at its root.
+ * Most elements are worse than that, which is found for a block of them at once. The heap is in the
+ * memory of `indices`: no allocation.
  */
 #ifndef TOPK_COMPUTE_H
 #define TOPK_COMPUTE_H
@@ -17,7 +18,11 @@
 #include "include/opkit/compute/float_bits.h"
 
 enum {
-    TOPK_BLOCK = 64 /* elements compared with the root at once */
+    TOPK_GROUPS = 8, /* of a block: enough for vectors */
+    TOPK_BLOCK = 8 * TOPK_GROUPS, /* elements whose keys are computed at once */
+    TOPK_BUCKETS = 2048, /* ranges of keys */
+    TOPK_BUCKET = (1LL << 32) / TOPK_BUCKETS, /* keys of a range: those with the same upper bits */
+    TOPK_CANDIDATES = 1024 /* sorted without a heap */
 };
 
 /* The elements of x along the axis, at one place of the other dimensions. */
@@ -186,6 +191,101 @@ static void topk_sort(struct topk_heap heap)
     }
 }
 
+/* Moves the larger of keys that are `count` apart to the first half. */
+static inline void topk_fold(uint32_t *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        keys[i] = keys[i + count] > keys[i] ? keys[i + count] : keys[i];
+    }
+}
+
+/*
+ * Returns a key that at least `count` elements reach, and, in most rows, not many more. A block has
+ * TOPK_GROUPS groups of elements. The key is the highest start of a bucket that the best elements
+ * of `count` groups reach; 0 if there are too few groups.
+ */
+static uint32_t topk_find_floor(const struct topk_row *row, size_t count)
+{
+    uint32_t buckets[TOPK_BUCKETS] = {0}; /* groups, by the upper bits of their best keys */
+    uint32_t keys[TOPK_BLOCK];
+    size_t bucket = TOPK_BUCKETS, found = 0;
+
+    if (row->length / TOPK_BLOCK * TOPK_GROUPS < count) {
+        return 0;
+    }
+    for (size_t start = 0; start + TOPK_BLOCK <= row->length; start += TOPK_BLOCK) {
+        topk_compute_keys(row, start, TOPK_BLOCK, keys);
+        topk_fold(keys, 4 * TOPK_GROUPS);
+        topk_fold(keys, 2 * TOPK_GROUPS);
+        topk_fold(keys, TOPK_GROUPS);
+        for (size_t i = 0; i < TOPK_GROUPS; i++) {
+            buckets[keys[i] / TOPK_BUCKET]++;
+        }
+    }
+    while (found < count) {
+        found += buckets[--bucket];
+    }
+    return (uint32_t)bucket * TOPK_BUCKET;
+}
+
+/* Sorts entries by their keys, the best first, and equal ones in their order: a radix sort. */
+static void topk_sort_by_keys(uint64_t *entries, uint64_t *other, size_t count)
+{
+    for (unsigned shift = 32; shift < 64; shift += 8) { /* 4 times: the result is in `entries` */
+        size_t places[256] = {0}, place = 0;
+        uint64_t *const sorted = other;
+
+        for (size_t i = 0; i < count; i++) {
+            places[(entries[i] >> shift) & 255]++;
+        }
+        for (size_t digit = 256; digit-- > 0;) {
+            const size_t digits = places[digit];
+            places[digit] = place;
+            place += digits;
+        }
+        for (size_t i = 0; i < count; i++) {
+            sorted[places[(entries[i] >> shift) & 255]++] = entries[i];
+        }
+        other = entries;
+        entries = sorted;
+    }
+}
+
+/*
+ * Finds and sorts the best elements of a long row, of which few are candidates, without a heap.
+ * Returns false if there are too many candidates.
+ */
+static bool topk_select(const struct topk_heap *heap)
+{
+    const struct topk_row *row = heap->row;
+    const uint32_t floor = heap->size <= TOPK_CANDIDATES ? topk_find_floor(row, heap->size) : 0;
+    uint64_t entries[TOPK_CANDIDATES + TOPK_BLOCK], other[TOPK_CANDIDATES];
+    uint32_t keys[TOPK_BLOCK];
+    size_t found = 0;
+
+    for (size_t start = 0; floor > 0 && start < row->length; start += TOPK_BLOCK) {
+        const size_t rest = row->length - start;
+        const size_t count = rest < TOPK_BLOCK ? rest : (size_t)TOPK_BLOCK;
+
+        topk_compute_keys(row, start, count, keys);
+        for (size_t i = 0; i < count; i++) { /* without a branch, which would not be foreseen */
+            entries[found] = topk_entry(keys[i], start + i);
+            found += keys[i] >= floor;
+        }
+        if (found > TOPK_CANDIDATES) {
+            return false;
+        }
+    }
+    if (floor == 0) {
+        return false;
+    }
+    topk_sort_by_keys(entries, other, found);
+    for (size_t i = 0; i < heap->size; i++) {
+        heap->entries[i * row->pitch] = entries[i];
+    }
+    return true;
+}
+
 /* Writes elements and indices instead of the entries, from the offset `first` on. */
 static void topk_write(const struct topk_heap *heap, struct topk_outputs *outputs, size_t first)
 {
@@ -281,13 +381,15 @@ static const char *topk_compute(const struct topk_inputs *inputs, const struct t
             const struct topk_heap heap = {(uint64_t *)outputs->indices.data + first, k, &row};
 
             row.first = block * row.length * row.pitch + column;
-            topk_start(&heap);
             if (x->type == OPKIT_INT64) {
+                topk_start(&heap);
                 topk_scan_int64(&heap);
-            } else {
+                topk_sort(heap);
+            } else if (!topk_select(&heap)) {
+                topk_start(&heap);
                 topk_scan_keys(&heap);
+                topk_sort(heap);
             }
-            topk_sort(heap);
             topk_write(&heap, outputs, first);
         }
     }

@@ -12,6 +12,10 @@
 
 #include "generated/trilu.h"
 
+enum {
+    TRILU_BLOCK = 8192 /* bytes of rows copied at once: memcpy is slower for fewer */
+};
+
 /* Returns a number of columns within a row. */
 static size_t trilu_clip(int64_t column, size_t columns)
 {
@@ -54,15 +58,19 @@ static const char *trilu_compute(const struct trilu_inputs *inputs,
     const int64_t below = -(int64_t)rows;
     const int64_t above = (int64_t)columns;
     const int64_t diagonal = params->k < below ? below : params->k > above ? above : params->k;
-    for (size_t i = 0; i < x->size / columns; i++) {
+    const size_t pitch = columns * element;
+    const size_t block = pitch < TRILU_BLOCK ? TRILU_BLOCK / pitch : 1;
+    const size_t count = x->size / columns;
+    for (size_t i = 0; i < count; i++) {
         const int64_t edge = (int64_t)(i % rows) + diagonal; /* the diagonal's column */
         const size_t begin = params->upper ? trilu_clip(edge, columns) : 0;
         const size_t end = params->upper ? columns : trilu_clip(edge + 1, columns);
-        const char *from = (const char *)x->data + i * columns * element;
-        char *to = (char *)y->data + i * columns * element;
+        char *to = (char *)y->data + i * pitch;
 
-        /* The whole row: memcpy is faster at the alignment of rows than at that of their parts. */
-        memcpy(to, from, columns * element);
+        if (i % block == 0) {
+            const size_t left = count - i;
+            memcpy(to, (const char *)x->data + i * pitch, (left < block ? left : block) * pitch);
+        }
         memset(to, 0, begin * element);
         memset(to + end * element, 0, (columns - end) * element);
     }

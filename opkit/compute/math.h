@@ -557,9 +557,10 @@ static inline struct opkit_arc opkit_split_arc(float magnitude)
     const float root = opkit_sqrt(half);
     struct opkit_arc arc;
 
+    /* The smaller ones are the right ones; NaN beyond 1 stays. */
     arc.large = magnitude > 0.5F;
-    arc.sine = arc.large ? root : magnitude;
-    const float square = arc.large ? half : magnitude * magnitude;
+    arc.sine = opkit_at_most(root, magnitude);
+    const float square = opkit_at_most(half, magnitude * magnitude);
     const float low = 0.166667521F + square * 0.0749530941F;
     const float high = 0.0454691499F + square * 0.0241847783F;
     const float fourth = square * square;
@@ -596,7 +597,7 @@ static inline float opkit_atan(float x)
     const float magnitude = opkit_magnitude(x);
     const int large = magnitude > 1.0F;
     const float inverse = 1.0F / magnitude;
-    const float s = large ? inverse : magnitude;
+    const float s = opkit_at_most(magnitude, inverse);
     const float square = s * s;
     const float fourth = square * square;
     const float pair0 = -0.333333284F + square * 0.199997157F;
@@ -606,9 +607,11 @@ static inline float opkit_atan(float x)
     const float pair4 = -0.00742536318F + square * 0.00113452214F;
     const float terms =
         pair0 + fourth * (pair1 + fourth * (pair2 + fourth * (pair3 + fourth * pair4)));
-    const float part = s + s * square * terms;
-    const float complement = OPKIT_HALF_PI_HIGH - (part - OPKIT_HALF_PI_LOW);
-    return opkit_times_sign(large ? complement : part, x);
+    const float excess = s * square * terms;
+    const float difference = OPKIT_HALF_PI_HIGH - s;
+    const float difference_low = (OPKIT_HALF_PI_HIGH - difference) - s;
+    const float complement = difference + (difference_low - (excess - OPKIT_HALF_PI_LOW));
+    return opkit_times_sign(large ? complement : s + excess, x);
 }
 
 /* ---- The error function ---------------------------------------------------------------------- */
@@ -630,9 +633,10 @@ static inline float opkit_erf(float x)
     const float pair0 = -0.000284509355F + t * -1.62688291F;
     const float pair1 = -0.919275045F + t * -0.149928063F;
     const float pair2 = 0.0320601054F + t * -0.00438877381F;
-    const float e = pair0 + square * (pair1 + square * (pair2 + square * 0.000282506313F));
-    const float rounded = e + (OPKIT_ROUNDER + OPKIT_BIAS);
-    const float r = e - (rounded - (OPKIT_ROUNDER + OPKIT_BIAS));
+    const float rest = square * (pair1 + square * (pair2 + square * 0.000282506313F));
+    const float rounded = pair0 + rest + (OPKIT_ROUNDER + OPKIT_BIAS);
+    /* The sum of pair0 and rest has a rounding error; this difference of pair0 is exact. */
+    const float r = pair0 - (rounded - (OPKIT_ROUNDER + OPKIT_BIAS)) + rest;
     const float r_square = r * r;
     const float power_low = 0.693147004F + r * 0.240222469F;
     const float power_high = 0.0555071086F + r * 0.00967129227F;

@@ -110,6 +110,7 @@ BOUNDARIES = [0, 0.26, 0.5, math.sqrt(0.5), 0.921875, 1, math.sqrt(2), 2, 3.93, 
 BOUNDARIES += [18, 24, 30, 87.3, 88.7228, 89.4, 103.97, 104, 2.0**24, 2.0**33, 2.0**57, 2.0**81]
 BOUNDARIES += [2.0**105, 2.0**-126, 2.0**-149, 2.0**127, math.inf]
 BOUNDARIES += [k * math.log(2) / 2 for k in range(1, 32)] + [k * math.pi / 4 for k in range(1, 64)]
+BOUNDARIES += [0.936517358, 1.04109704]  # where the rounding errors of erf and of atan add up
 BOUNDARIES += [16367173 * 2.0**72]  # nearest to a multiple of pi / 2
 
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from cumsum_reference import output_shapes, reference
 
-from opkit.testing import cases, check_cpu_kernel, special, uniform, vary_params
+from opkit.testing import Case, cases, check_cpu_kernel, special, uniform, vary_params
 
 DIRECTIONS = [
     {"exclusive": exclusive, "reverse": reverse} for exclusive in (0, 1) for reverse in (0, 1)
 ]
 CASES = cases(
-    shapes=[{"x": (3, 70, 5)}],
+    shapes=[{"x": (3, 70, 5)}, {"x": (2, 75, 20)}],  # 20: a strip, and columns of their own
     values=[uniform(-1, 1)],
     params=[{"axis": axis, **each} for axis in (0, 1, -1) for each in DIRECTIONS],
     dtype="float32",
@@ -36,10 +36,24 @@ INTEGERS = [
 ]
 
 
-# Both add float64 in the same order, and round once.
-@pytest.mark.parametrize("case", CASES + HALVES + INTEGERS, ids=str)
+# The reference adds float64. The kernel does for a single column; in a strip, it adds up to 32
+# floats between two steps of precision. Their sum is below 16 here, where half a ulp is 2^-21.
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_cpu_kernel(case):
+    check_cpu_kernel(case, max_ulp=1, max_error=32 * 2**-21)
+
+
+# Sums of so few halves are exact in float32.
+@pytest.mark.parametrize("case", HALVES + INTEGERS, ids=str)
+def test_cpu_kernel_is_exact(case):
     check_cpu_kernel(case, max_ulp=0)
+
+
+def test_precision_of_long_sums():
+    """Sums of thousands of floats lose no digits between the steps of precision."""
+    x = np.full((4096, 16), 0.1, np.float32)
+    params = {"axis": 0, "exclusive": 0, "reverse": 0}
+    check_cpu_kernel(Case("long", {"x": x}, params), max_ulp=8)
 
 
 def sums(x, dtype=np.float32, **params):

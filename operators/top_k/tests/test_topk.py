@@ -24,6 +24,15 @@ TIES = cases(
     params=[{"k": k, "largest": largest} for k in (1, 130, 1000) for largest in (0, 1)],
     dtype="float16",
 )
+LONG = [
+    *cases(
+        shapes=[{"x": (2, 3000)}],  # long enough for a floor below which no element is sorted
+        values=[uniform(-1, 1), integers(-9, 9), special()],
+        params=[{"k": 100, "largest": largest} for largest in (0, 1)],
+        dtype="float32",
+    ),
+    Case("equal", {"x": np.ones((1, 3000), np.float32)}, {"k": 100}),  # all reach the floor
+]
 INTEGERS = [
     case
     for dtype in ("int32", "int64")
@@ -43,7 +52,7 @@ NOT_FINITE = [
 
 
 # Elements are copied.
-@pytest.mark.parametrize("case", CASES + TIES + INTEGERS + NOT_FINITE, ids=str)
+@pytest.mark.parametrize("case", CASES + TIES + LONG + INTEGERS + NOT_FINITE, ids=str)
 def test_cpu_kernel(case):
     check_cpu_kernel(case, max_ulp=0)
 

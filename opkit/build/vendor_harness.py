@@ -1,7 +1,7 @@
 """Harnesses that call a kernel by a vendor's own runtime, in `build/check/<name>/`.
 
-They load the vendor's library, so they are linked with glibc like any application on a board, unlike
-the static programs of static_harness.py.
+They load the vendor's library, so they are linked with glibc like any application on a board,
+unlike the static programs of static_harness.py.
 """
 
 from __future__ import annotations

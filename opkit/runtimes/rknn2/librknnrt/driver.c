@@ -321,23 +321,43 @@ static int set_inputs(uint32_t count)
     return status;
 }
 
-/* Whether an output is read as floats: librknnrt 1.6.0 has no others for int32. */
+/* Whether an output is read as floats; of int32 and bool, librknnrt 1.6.0 has nothing else. */
 static bool is_read_as_float(const struct harness_value *value)
 {
-    return value->type == HARNESS_FLOAT32 || value->type == HARNESS_INT32;
+    return value->type != HARNESS_INT64;
+}
+
+/* Stores an element that was read as a float. */
+static void store_element(const struct harness_value *value, size_t index, float element)
+{
+    switch (value->type) {
+    case HARNESS_INT32:
+        ((int32_t *)value->bytes)[index] = (int32_t)llrintf(element);
+        break;
+    case HARNESS_BOOL:
+        ((bool *)value->bytes)[index] = element != 0;
+        break;
+    default:
+        ((float *)value->bytes)[index] = element;
+    }
 }
 
 /* Stores an output of the model as the value of the invocation. */
 static int store(const struct rknn_output *output, const struct harness_value *value)
 {
-    if (output->size < value->size) {
+    const bool is_bool = value->type == HARNESS_BOOL;
+    const size_t count = is_bool ? value->size : value->size / sizeof(float);
+    const size_t size = is_bool ? value->size * sizeof(float) : value->size;
+
+    if (output->size < size) {
         return fail("rknn_outputs_get: another size for output ", value->name);
     }
-    memcpy(value->bytes, output->elements, value->size);
-    for (size_t i = 0; value->type == HARNESS_INT32 && i < value->size / sizeof(int32_t); i++) {
-        float element;
-        memcpy(&element, (const char *)output->elements + i * sizeof element, sizeof element);
-        ((int32_t *)value->bytes)[i] = (int32_t)llrintf(element);
+    if (!is_read_as_float(value)) {
+        memcpy(value->bytes, output->elements, size);
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        store_element(value, i, ((const float *)output->elements)[i]);
     }
     return 0;
 }

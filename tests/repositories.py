@@ -23,7 +23,6 @@ from opkit import runtimes
 from opkit.creation.adaptation import adapted
 from opkit.creation.wheel import wheel
 from opkit.models import library
-from opkit.runtimes import parse
 from rknn_op.creation import Choices, create
 from rknn_op.library import plan_operator
 
@@ -32,18 +31,16 @@ TEMPLATE = ROOT / "{{cookiecutter.op_name}}"
 EXAMPLES = ROOT / "operators"
 EXAMPLE_DESCRIPTIONS = library.descriptions(EXAMPLES)
 EXAMPLE_NAMES = [path.stem for path in EXAMPLE_DESCRIPTIONS]
-_SPECS = {path.stem: parse(path.read_text()) for path in EXAMPLE_DESCRIPTIONS}
+LIBRARY = {each.spec.name: each for each in library.operators(EXAMPLES)}
+"""Name of each operator of the library -> the operator; read once per process."""
+_SPECS = {each.folder.name: each.spec for each in LIBRARY.values()}
 RKNN_EXAMPLES = [
     name
-    for name, spec in _SPECS.items()
-    if "rknn" in spec.runtimes and (name == "mish" or not spec.elementwise)
+    for name in EXAMPLE_NAMES
+    if "rknn" in _SPECS[name].runtimes and (name == "mish" or not _SPECS[name].elementwise)
 ]
 """The examples for RKNN-Toolkit 1.x; one of the elementwise ones, whose files are generated."""
-ONNX_OPERATORS = {
-    operator.folder.name: operator.spec.name
-    for operator in library.operators(EXAMPLES)
-    if operator.onnx
-}
+ONNX_OPERATORS = {operator.folder.name: name for name, operator in LIBRARY.items() if operator.onnx}
 """The examples of ONNX's own operators -> the operator."""
 _FOLDER_OF_RUN = "RKNN_OP_TESTS_FOLDER"
 
@@ -112,8 +109,7 @@ def installed_opkit() -> str:
 @functools.cache
 def _settings() -> str:
     """Return a settings file that keeps cookiecutter out of the tester's home."""
-    folder = tempfile.mkdtemp(prefix="cookiecutter-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = tempfile.mkdtemp(prefix="cookiecutter-", dir=folder_of_run())
     path = Path(folder) / "settings.yml"
     path.write_text(f"replay_dir: {folder}/replay\ncookiecutters_dir: {folder}/templates\n")
     return str(path)
@@ -169,40 +165,26 @@ def generate_example(folder: Path, name: str, runtime: str = "") -> Repository:
     return repository
 
 
-HOST_LIBRARIES = {
-    "rknn": ("build/x64/lib{lower}.so", "build/host/libOpenVX.so"),
-    "rknn2": ("build/rknn2/x64/librkcst_{lower}.so", "build/rknn2/host/librknnrt.so"),
-    "pplnn": ("build/pplnn/host/delivered/lib{lower}.so", "build/pplnn/host/libpplnn_driver.so"),
-}
-"""Runtime -> the operator's library for this PC, and the stand-in for the runtime's library."""
-
-
 def library_kernels(name: str, count: int = 0) -> Repository:
-    """Return the repository of an operator of the library, with the kernels for this PC.
+    """Return the repository of an operator of the library, built for this PC.
 
-    One process of the run makes it, and builds what runs the delivered kernels and nothing else.
-    All share it, so that no one may change it.
+    One process of the run makes and builds it. All share it, so that no one may change it.
 
     Args:
         name: the operator's name.
         count: the count of inputs, if that varies; 0: as in the library.
     """
+    own = LIBRARY[name]
+    operator = own.with_inputs(count) if count else own
 
     def make(folder: Path) -> Repository:
-        operator = library.operator(EXAMPLES, name)
-        operator = operator.with_inputs(count) if count else operator
         plan = plan_operator(operator, folder / name, Choices())
         create(plan)
         repository = Repository(plan.folder)
-        libraries = [
-            path.format(lower=plan.spec.lower)
-            for runtime in plan.spec.runtimes
-            for path in HOST_LIBRARIES[runtime]
-        ]
-        repository.scons("-s", "target=x64", "build/host/harness", *libraries)
+        repository.scons("-s", "target=x64")
         return repository
 
-    return made_once(f"{name} {count or ''} for this PC", make)
+    return made_once(f"{name} {'' if operator is own else count} for this PC", make)
 
 
 def built_once(name: str, make: Callable[[Path], Repository]) -> Repository:

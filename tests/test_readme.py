@@ -1,4 +1,4 @@
-"""Every command of the READMEs runs, and prints the documented output."""
+"""The commands of the READMEs and of the pages for new users run, with the documented output."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ from tests.models.models import detector, saved
 from tests.repositories import EXAMPLES, ROOT, Repository, installed_opkit
 
 README = (ROOT / "README.md").read_text()
+PAGES = {path.stem: path.read_text() for path in (ROOT / "docs").glob("*.md")}
+WALK = ("start-model", "start-description", "rknn2", "pplnn")
+"""Pages whose commands run one after the other; those of each page from the same folder."""
+TESTED_ELSEWHERE = ("cases", "graft", "many", "operators", "pytorch", "scan", "vx")
+"""Pages with tests of their own."""
+MAX_LINES = 150  # of the README
 
 
 def blocks(language: str, text: str = README) -> list[str]:
@@ -63,7 +69,7 @@ def assert_printed(expected: list[str], output: str) -> None:
 
 @pytest.mark.slow
 def test_walkthrough(tmp_path: Path) -> None:
-    """All commands run in one folder, one after the other, on a PATH without a compiler."""
+    """All commands of the pages run, one page after the other, on a PATH without a compiler."""
     tools = tmp_path / "bin"
     tools.mkdir()
     for tool in ("cat", "cp", "git"):
@@ -82,12 +88,16 @@ def test_walkthrough(tmp_path: Path) -> None:
     (tmp_path / "operators").mkdir()  # to which the commands add operators
     for example in EXAMPLES.iterdir():
         (tmp_path / "operators" / example.name).symlink_to(example)
-    commands = list(console())
     saved(detector(), tmp_path, "detector.onnx")
-    description = dict(commands)["cat resize_area.yml"]
+    description = dict(console(PAGES["start-description"]))["cat resize_area.yml"]
     (tmp_path / "resize_area.yml").write_text("\n".join(description) + "\n")
-    folder = tmp_path
-    for command, expected in commands:
+    for page in WALK:
+        follow(PAGES[page], tmp_path, tools)
+
+
+def follow(text: str, folder: Path, tools: Path) -> None:
+    """Run the commands of a text in a folder, with the programs of another one."""
+    for command, expected in console(text):
         if command.startswith("cd "):
             folder /= command.removeprefix("cd ")
             continue
@@ -104,6 +114,18 @@ def test_walkthrough(tmp_path: Path) -> None:
         assert_printed(expected, result.stdout.strip())
 
 
+def test_readme_is_short_and_has_commands_of_the_walk() -> None:
+    assert len(README.splitlines()) <= MAX_LINES
+    steps = iter([step for page in WALK for step in console(PAGES[page])])
+    for step in console():
+        assert step in steps, step[0]  # consumes the steps before it: the order is the same
+
+
+def test_readme_names_every_page() -> None:
+    names = {name for name in PAGES if name != "index"}
+    assert names == set(re.findall(r"\]\(docs/([\w-]+)\.md\)", README))
+
+
 def test_inline_commands_exist() -> None:
     """Another test runs each command inside of a sentence."""
     run_elsewhere = (
@@ -111,24 +133,29 @@ def test_inline_commands_exist() -> None:
         r"scons (rknn_python=PATH|vx_binary=FILE)",
         r"scons (vx-)?gdb case=NAME",
         r"scons (pplnn-apply root=PPLNN|deploy)",
-        r"scons (sanitize=address,undefined|verbose=1) check|scons check mutate=20",
-        r"rknn-op( \.\.\.| update| create( -c \S+ -p\s\S+)?)?",
+        r"scons (sanitize=(address,undefined|thread)|verbose=1) check|scons check mutate=20",
+        r"rknn-op( \.\.\.| -h| update( DIR...)?| import| create( -c \S+ -p\s\S+)?)?",
+        r"rknn-op create --library NAME",
         r"rknn-op bundle -p DIR... -t rk3588 -o APP",
         r"rknn-op --action (create --config YAML|build) --op_path DIR",
         r"pip install (\.|'\.\[onnx\]')",
-        r"bash \.ci/run",
+        r"bash \.ci/run|git diff",
         r"pip install rknn-toolkit2==2.5.0 'setuptools<81'",
     )
-    inline = re.findall(r"`((?:scons|rknn-op|cookiecutter|bash|pip|git)(?: [^`]*)?)`", README)
+    text = "\n".join([README, *(PAGES[name] for name in PAGES if name not in TESTED_ELSEWHERE)])
+    inline = re.findall(r"`((?:scons|rknn-op|cookiecutter|bash|pip|git)(?: [^`]*)?)`", text)
     assert inline
     for command in inline:
-        assert any(re.fullmatch(pattern, command) for pattern in run_elsewhere)
+        words = command.replace("\n", " ")
+        assert any(re.fullmatch(pattern, words) for pattern in run_elsewhere), command
 
 
-def test_test_command_matches_ci() -> None:
-    demo, tests = "".join(blocks("sh")).splitlines()
+def test_ci_runs_the_other_commands() -> None:
+    demo, tests, site = "".join(blocks("sh")).splitlines()
     assert demo.endswith(".venv/bin/rknn-op demo")
-    assert (ROOT / ".ci/run").read_text().splitlines()[-1] == tests
+    commands = (ROOT / ".ci/run").read_text().splitlines()
+    assert site in commands
+    assert commands[-1] == tests
 
 
 @pytest.mark.slow
@@ -171,8 +198,8 @@ def test_demo_command_in_new_clone(tmp_path: Path) -> None:
 
 
 def test_target_tables_match_platforms() -> None:
-    assert target_table.markdown() in README
-    assert "strings /usr/lib64/librknn_runtime.so" in README
+    assert target_table.markdown() in PAGES["rknn"]
+    assert "strings /usr/lib64/librknn_runtime.so" in PAGES["rknn"]
 
 
 def test_generated_readme(fresh: Repository) -> None:

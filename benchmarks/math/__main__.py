@@ -70,8 +70,6 @@ ONNX = {
     "sigmoid": "Sigmoid",
 }
 """Name -> ONNX's operator of one input."""
-AIMS = {"exp", "tanh", "erf", "sigmoid"}
-"""At most 8 x memcpy with SSE2 and 3 x with AVX2."""
 LIMITED = {"sin_fast": "8589934000", "cos_fast": "8589934000", "tan_fast": "8589934000"}
 """Name -> the maximum magnitude of a right result."""
 
@@ -150,9 +148,8 @@ def speed_section(program: Path, names: list[str], runs: int) -> str:
     python -m benchmarks.math --output benchmarks
 
 {results_file.machine()}, {compiler_version("x64")};
-minima of {runs} runs, 2^20 floats, one core; memcpy takes {1e6 * copy:.0f} us. The aim for
-{", ".join(sorted(AIMS))} is at most 8 x memcpy with SSE2, and 3 x with AVX2 and FMA.
-onnxruntime chooses its instructions itself.
+minima of {runs} runs, 2^20 floats, one core; memcpy takes {1e6 * copy:.0f} us.
+onnxruntime chooses its instructions itself. Loops are not unrolled here.
 
 {results_file.table(head, rows)}
 """

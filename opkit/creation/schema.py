@@ -33,6 +33,7 @@ MODELINE_0_1 = "# yaml-language-server: $schema=opkit/op.schema.json\n"
 """The same in repositories of 0.1.0."""
 
 _TEXT: Schema = {"type": ["string", "number", "boolean"]}
+_DOC: Schema = {"description": "A sentence for readers of the generated code.", **_TEXT}
 
 
 def with_schema(text: str) -> str:
@@ -122,11 +123,23 @@ def _entries(properties: Schema, required: list[str], **more: Any) -> Schema:
 
 def _param_properties() -> Schema:
     return {
-        "type": words([*PARAM_TYPES, *map(str.lower, ONNX_WORDS)]),
-        "doc": _TEXT,
-        "default": {},
-        "source": {"type": "string", "pattern": f"^{SOURCE}$"},
-        "length": {"type": "integer", "minimum": 1, "maximum": Limits.items},
+        "type": {
+            "description": "The type of the value.",
+            **words([*PARAM_TYPES, *map(str.lower, ONNX_WORDS)]),
+        },
+        "doc": _DOC,
+        "default": {"description": "The value where a node has none; without it, nodes need one."},
+        "source": {
+            "description": "const:NAME: the constant input NAME; by default the node's attribute.",
+            "type": "string",
+            "pattern": f"^{SOURCE}$",
+        },
+        "length": {
+            "description": "The number of elements of an array; by default any.",
+            "type": "integer",
+            "minimum": 1,
+            "maximum": Limits.items,
+        },
     }
 
 
@@ -218,8 +231,22 @@ _ELEMENTWISE: Schema = {
 """The condition for an elementwise operator."""
 
 
-_TENSOR: Schema = {"type": words([TENSOR]), "doc": _TEXT, "dtype": {"enum": [*TENSOR_DTYPES]}}
-_OUTPUT: Schema = {**_TENSOR, "same_as": _TEXT}
+_TENSOR: Schema = {
+    "type": {"description": "The type of every tensor.", **words([TENSOR])},
+    "doc": _DOC,
+    "dtype": {
+        "description": "The dtype that the math gets; by default the dtype in the model.",
+        "enum": [*TENSOR_DTYPES],
+    },
+}
+_OUTPUT: Schema = {
+    **_TENSOR,
+    "dtype": {
+        "description": "The dtype that the math writes; by default that of the first input.",
+        "enum": [*TENSOR_DTYPES],
+    },
+    "same_as": {"description": "The input that has the shape of this output.", **_TEXT},
+}
 _PARAMETER_KEYS: Schema = {
     "inputs": {
         "description": f"The input tensors, in order: {EXAMPLES['inputs']}",

@@ -190,6 +190,12 @@ def operator(library: Path, name: str) -> LibraryOperator:
     Raises:
         OpkitError: the library does not have it.
     """
+    for file in descriptions(library):
+        # Folders have the names of their operators, in snake case; reading all takes longer.
+        if file.stem.replace("_", "") == name.lower():
+            found = _operator(file, measured(library))
+            if found.spec.name == name:
+                return found
     known = {each.spec.name: each for each in operators(library)}
     if name in known:
         return known[name]

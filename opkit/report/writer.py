@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
@@ -35,8 +36,7 @@ def write(root: Path, operator: OpSpec, records: Path, check_failed: bool, file:
     parts = [runtime.report for runtime in runtimes.selected(operator)]
     properties = {term: text for part in parts for term, text in part.properties(operator).items()}
     deliveries = {
-        param.name: list(dict.fromkeys(part.delivery(param) for part in parts))
-        for param in operator.params
+        param.name: _forms(part.delivery(param) for part in parts) for param in operator.params
     }
     products = [product for part in parts for product in part.built_products(root)]
     time = datetime.now().strftime("%Y-%m-%d %H:%M")
@@ -46,3 +46,10 @@ def write(root: Path, operator: OpSpec, records: Path, check_failed: bool, file:
     write_text(root, file, page(report))
     failed = sum(bool(record.result.problem) for record in found)
     return f"{file}: {(root / file).stat().st_size} bytes, {len(found)} results, {failed} failed"
+
+
+def _forms(deliveries: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the different forms of a param; of one type, those in words if there are any."""
+    forms = list(dict.fromkeys(deliveries))
+    described = {type_ for words, type_ in forms if words}
+    return [(words, type_) for words, type_ in forms if words or type_ not in described]

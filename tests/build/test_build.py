@@ -70,7 +70,7 @@ def test_example_package_contents(name: str, example: Callable[[str], Repository
 
 @pytest.mark.parametrize("name", sorted({*EXAMPLE_NAMES} - {*ONNX_OPERATORS}))
 def test_example_check_passes(name: str, example: Callable[[str], Repository]) -> None:
-    """Operators of ONNX: tests/rknn_op/test_library.py."""
+    """Operators of ONNX: tests/operators/test_own_tests.py."""
     checked = example(name).scons("check")
     assert re.search(r"^\d+ passed", checked.stdout, re.MULTILINE)
     assert re.search(r"^CPU kernel .* us$", checked.stdout, re.MULTILINE)
@@ -78,7 +78,6 @@ def test_example_check_passes(name: str, example: Callable[[str], Repository]) -
         assert re.search(r"^VX kernel .* -$", checked.stdout, re.MULTILINE), checked.stdout
         assert "FAILED" not in checked.stdout
         assert "note: no case" not in checked.stdout
-    assert "passed" in example(name).run("pytest", "-q").stdout
 
 
 def test_second_build_is_noop(fresh: Repository) -> None:

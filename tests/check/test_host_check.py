@@ -284,6 +284,7 @@ INCOMPLETE: dict[str, tuple[dict[str, tuple[str, str] | None], list[str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INCOMPLETE)
 def test_missing_cases_fail_check(name: str, small: Repository) -> None:
     edits, sentences = INCOMPLETE[name]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import functools
 import shutil
 import subprocess
@@ -15,7 +14,7 @@ from elftools.elf.elffile import ELFFile
 from opkit.description.limits import MAX_THREADS
 from opkit.toolchains.abi import ABIS, Abi
 from tests.compiling import C_SOURCES, HOST, LANGUAGES, OPKIT, build, compile_c
-from tests.repositories import ROOT
+from tests.repositories import ROOT, folder_of_run
 
 PROGRAM = C_SOURCES / "parallel_program.c"
 SIZES = {
@@ -36,8 +35,7 @@ AUTO = 0
 @functools.cache
 def program(threads: int, abi: Abi = HOST) -> Path:
     """Return the program with a count of threads, static for another ABI than this machine's."""
-    folder = Path(tempfile.mkdtemp())
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(dir=folder_of_run()))
     musl = f"--target={abi.triple.replace('gnu', 'musl')}"
     flags = () if abi is HOST else (musl, "-static")
     count = f"-DOPKIT_THREADS={threads}"

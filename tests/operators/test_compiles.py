@@ -16,8 +16,8 @@ from tests.repositories import ONNX_OPERATORS, library_kernels
 
 pytestmark = pytest.mark.slow
 
-SOURCE_ABIS = {"c11": ("aarch64", "armhf"), "c++11": ("x64", "riscv64")}
-"""Language -> the ABIs of the runtime whose source is in that language."""
+SOURCE_ABIS = {"c11": "armhf", "c++11": "riscv64"}
+"""Language -> an ABI of the runtime whose source is in that language, unlike this PC's."""
 GNU = {"c11": ("gcc", "-std=c11"), "c++11": ("g++", "-x", "c++", "-std=c++11")}
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 
@@ -36,10 +36,9 @@ def test_math_has_no_warnings(op_type: str, tmp_path: Path) -> None:
     root = library_kernels(op_type).path
     includes = [f"-I{root / folder}" for folder in (".", "include", "include/librknnrt", SOURCES)]
     for language, source in sources(root).items():
-        for abi in SOURCE_ABIS[language]:
-            flags = [*includes, "-c", "-O0", str(source)]
-            made = compile_c(tmp_path / "o", *flags, abi=ABIS[abi], language=language)
-            assert (made.returncode, made.stderr) == (0, ""), abi
+        flags, abi = [*includes, "-c", "-O0", str(source)], ABIS[SOURCE_ABIS[language]]
+        made = compile_c(tmp_path / "o", *flags, abi=abi, language=language)
+        assert (made.returncode, made.stderr) == (0, ""), abi.name
         compiler, *standard = GNU[language]
         if shutil.which(compiler):
             command = [compiler, *standard, *STRICT, *includes, "-fsyntax-only", str(source)]

@@ -11,16 +11,15 @@ import pytest
 from onnx import defs
 from onnx.backend.test.loader import load_model_tests
 
-from opkit.models import library
 from tests.operators.calls import MIN_NODE_TESTS, NODE_ATOL, NOT_APPLICABLE
 from tests.operators.calls.common import Refused
 from tests.operators.conftest import Library
 from tests.operators.oracle import Built, assert_all_close, call_of, input_names
-from tests.repositories import EXAMPLES
+from tests.repositories import LIBRARY
 
 pytestmark = pytest.mark.slow
 
-OPERATORS = {each.spec.name: each for each in library.operators(EXAMPLES) if each.onnx}
+OPERATORS = {name: each for name, each in LIBRARY.items() if each.onnx}
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from opkit.runtimes import parse
-from opkit.runtimes.invocation import Array, Invocation
+from opkit.runtimes.invocation import Array, Invocation, RunOptions
 from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from tests.repositories import Repository
 
@@ -25,8 +25,13 @@ def test_integers(dtype: type, example: Callable[[str], Repository]) -> None:
     y: Array = np.array([-1, -1, 1, -2, 2, 2], dtype)
     call = Invocation({"x": x, "y": y}, {}, {"output": (x.shape, dtype)})
 
-    assert kernel.run(call).outputs["output"].tolist() == [
-        *(limits.min, -limits.max, limits.min, -3, -3, 0)
-    ]
+    result = kernel.run(call, RunOptions(limit=60))
+    assert (result.status, result.fault) == (0, ""), (result.printed, result.log)
+    expected = [limits.min, -limits.max, limits.min, -3, -3, 0]
+    assert result.outputs["output"].tolist() == expected
     call.inputs["y"][3] = 0
-    assert kernel.run(call).log[0].endswith("y must not hold 0 if the tensors are integers")
+    assert (
+        kernel.run(call, RunOptions(limit=60))
+        .log[0]
+        .endswith("y must not hold 0 if the tensors are integers")
+    )

@@ -20,6 +20,7 @@ from opkit.report.coverage import Occurrence, coverage
 from opkit.report.page import Report, page, plot_key
 from opkit.report.plots import plot
 from opkit.report.profiles import WIDTH, bars, time_text
+from opkit.report.writer import write
 from opkit.runtimes import parse
 from opkit.runtimes.report import Product
 from opkit.runtimes.rknn.report import REPORT, product, properties
@@ -123,6 +124,14 @@ def test_parameters() -> None:
             *("", "const:sizes", ""),
         ],
     ]
+
+
+def test_forms_of_a_param_are_different_in_words(tmp_path: Path) -> None:
+    text = DESCRIPTION.replace("framework:", "runtimes: [rknn, rknn2, pplnn]\nframework:")
+    write(tmp_path, parse(text), tmp_path, False, Path("page.html"))
+    rows = re.findall(r"<tr>.*?</tr>", (tmp_path / "page.html").read_text(), re.DOTALL)
+    forms = ["a scalar of VX_TYPE_UINT8", "an attribute of kind int bool"]
+    assert [cells(row)[4].strip() for row in rows if ">flag<" in row] == ["; ".join(forms)]
 
 
 def test_package_section_sizes() -> None:

@@ -188,6 +188,7 @@ def test_linked_opkit_is_refused(old: Path, tmp_path: Path) -> None:
     assert (tmp_path / "shared/VERSION").is_file()
 
 
+@pytest.mark.slow
 def test_interrupted_migration_is_completed(
     old: Path, now: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

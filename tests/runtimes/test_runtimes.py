@@ -91,6 +91,7 @@ def use_float32(repository: Repository) -> None:
         )
 
 
+@pytest.mark.slow
 def test_second_runtime_is_checked_and_reported(plain: Repository) -> None:
     checked = plain.scons("check")
     assert "write plain/NOTES.md: op.yml requires it" in checked.stdout

@@ -58,6 +58,7 @@ LINKS: Sequence[tuple[str, Callable[[Path, Path], None]]] = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "replace"), LINKS, ids=[name for name, _ in LINKS])
 def test_build_refuses_links(
     name: str, replace: Callable[[Path, Path], None], copy_of_fresh: Repository, outside: Path

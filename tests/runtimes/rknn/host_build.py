@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 import ctypes
 import functools
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,15 +13,14 @@ from typing import Any
 from opkit.build.harness import COMPILE as HARNESS_COMPILE
 from opkit.runtimes.rknn.scons.host import VX_COMPILE, VX_LINK
 from tests.compiling import C_SOURCES, GUARDED_MEMORY, OPKIT, RKNN, build
+from tests.repositories import folder_of_run
 
 _OPTIMIZED = ("-O2", "-g")
 
 
 @functools.cache
 def _folder() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="opkit-host-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+    return Path(tempfile.mkdtemp(prefix="opkit-host-", dir=folder_of_run()))
 
 
 @functools.cache

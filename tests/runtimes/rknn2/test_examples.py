@@ -29,6 +29,7 @@ def example_repository(folder: Path, name: str) -> Repository:
     return repository
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RKNN_EXAMPLES)
 def test_example(name: str, tmp_path: Path) -> None:
     repository = example_repository(tmp_path, name)

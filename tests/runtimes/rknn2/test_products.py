@@ -186,6 +186,7 @@ def test_check_on_targets(copy: Repository) -> None:
         assert f"checked CPU kernel: 42 cases; CPU kernel, {abi}: 42 cases\n" in checked.stdout
 
 
+@pytest.mark.slow
 def test_check_with_sanitizers(copy: Repository) -> None:
     need("gcc", "gcc libc6-dev")
     checked = copy.scons("sanitize=address,undefined", "quick=1", "check", path=os.environ["PATH"])

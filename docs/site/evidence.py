@@ -1,0 +1,108 @@
+"""The page of evidence about the vendors' closed parts, from docs/evidence.yml.
+
+python -m docs.site.evidence > docs/evidence.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+DATA = Path(__file__).resolve().parents[1] / "evidence.yml"
+CERTAINTIES = {
+    "proven": "it ran in the vendor's own runtime or library, of the named version",
+    "evidenced": "published code or documents of the vendor show it",
+    "inferred": "nothing decides it; the most probable choice was taken",
+    "unknown": "no choice was taken: refused by name, or reported as an event",
+}
+"""Certainty -> its meaning; the most certain first."""
+
+_HEAD = """\
+# Evidence
+
+RKNN-Toolkit, its runtimes and the language of `.vx` files are closed. No operator ran on a board
+for this project. This page says of each assumption how certain it is, and what shows it. It is made
+from `docs/evidence.yml`.
+
+| word | meaning |
+| --- | --- |
+"""
+_LIMITS = """\
+## Limits
+
+* A correct result on the host runtime, in an emulator or in a simulator does not prove that a board
+  gives it. `scons target=T check qemu=ssh:HOST` asks the board.
+* The VX emulator runs the `.vx` file as it is, over the work items that its initializer sets. It
+  tests a kernel's logic. It does not prove that the vendor's compiler takes the file, and predicts
+  neither speed nor limits on registers and instructions. `exp`, `log`, `rsqrt`, division and the
+  like may differ from the device's in the last bits: tolerances are per operator and stand in its
+  test file.
+* Every load and store of a VX kernel is checked on the PC: an access outside a variable, an array,
+  a uniform or a table is named with its line (not under a limit on address space, `ulimit -v`). Two
+  calls of one function with a barrier in it count as one barrier. Work items run one after the
+  other, in both orders; a race that neither order shows is not seen. The emulator runs on x86-64
+  Linux alone. The generated VX kernel and those of the examples take FLOAT16.
+* Tensors are dense, of rank 1 to 6, FLOAT16, FLOAT32, or integers up to 64 bits.
+* The reference is pasted into the file of RKNN-Toolkit 1.x's class: a few global names, such as the
+  operator's own, are refused there.
+* Of an allocation over 32 MB the check fills 16 MB at each end: uninitialized memory between is not
+  found.
+"""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement on a closed part.
+
+    Attributes:
+        text: the statement, in Markdown.
+        certainty: a key of CERTAINTIES.
+        by: what shows it; empty if nothing does.
+        tests: the files of the tests of it, relative to the project.
+        messages: what opkit says of it, literally.
+    """
+
+    text: str
+    certainty: str
+    by: str
+    tests: Sequence[str]
+    messages: Sequence[str]
+
+
+def claims() -> Mapping[str, Sequence[Claim]]:
+    """Return part -> its claims, the most certain first."""
+    order = [*CERTAINTIES]
+    return {
+        part: sorted(map(_claim, entries), key=lambda claim: order.index(claim.certainty))
+        for part, entries in yaml.safe_load(DATA.read_text()).items()
+    }
+
+
+def _claim(entry: Mapping[str, Any]) -> Claim:
+    return Claim(
+        entry["claim"],
+        entry["certainty"],
+        entry.get("by", ""),
+        entry.get("tests", ()),
+        entry.get("messages", ()),
+    )
+
+
+def page() -> str:
+    """Return the page."""
+    meanings = "".join(f"| *{word}* | {meaning} |\n" for word, meaning in CERTAINTIES.items())
+    sections = [_section(part, found) for part, found in claims().items()]
+    return "\n".join([_HEAD + meanings, *sections, _LIMITS])
+
+
+def _section(part: str, found: Sequence[Claim]) -> str:
+    rows = "".join(f"| {each.certainty} | {each.text} | {each.by} |\n" for each in found)
+    return f"## {part}\n\n|  | claim | shown by |\n| --- | --- | --- |\n{rows}"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

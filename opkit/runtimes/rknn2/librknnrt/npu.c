@@ -6,8 +6,8 @@
  * without computing anything. Files in /dev that librknnrt would make or delete stay as they are,
  * and no device of this machine is opened.
  *
- * Layouts and numbers are those of the Linux kernel's interface, DRM and its rknpu driver; the
- * answers are those that librknnrt 1.6.0 accepts.
+ * Layouts and numbers are those of the Linux kernel's interface, DRM and its rknpu driver;
+ * librknnrt 1.6.0 accepts the answers.
  */
 #define _GNU_SOURCE
 

@@ -366,9 +366,8 @@ int rknn_inputs_set(rknn_context context, uint32_t count, struct rknn_input *inp
         for (uint32_t k = 0; k < attr->n_elems; k++) {
             const uint32_t image = k / (channels * area);
             const uint32_t from = (image * area + k % area) * channels + k / area % channels;
-            const bool is_for_npu = is_image && tensor->type == RKNN_TENSOR_FLOAT32;
             tensor->elements[OFFSET / sizeof(float) + k] =
-                is_for_npu ? 0 : element_of(inputs[i].elements, tensor->type, from);
+                is_image ? 0 : element_of(inputs[i].elements, tensor->type, from);
         }
     }
     return 0;

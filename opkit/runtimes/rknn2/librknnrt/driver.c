@@ -67,6 +67,15 @@ static const struct harness_value *find_value(enum harness_role role, uint32_t i
     return NULL;
 }
 
+static size_t count_of(const struct harness_value *value)
+{
+    size_t count = 1;
+    for (unsigned i = 0; i < value->rank; i++) {
+        count *= value->shape[i];
+    }
+    return count;
+}
+
 /* Prints why the invocation cannot run; returns a status. */
 static int fail(const char *problem, const char *name)
 {
@@ -120,6 +129,21 @@ static bool is_zero(const char *bytes, size_t size)
     return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
+/* Returns an element as a number, as which librknnrt 1.6.0 hands it over. */
+static float number_of(const struct harness_value *value, size_t index)
+{
+    switch (value->type) {
+    case HARNESS_INT32:
+        return (float)((const int32_t *)value->bytes)[index];
+    case HARNESS_INT64:
+        return (float)((const int64_t *)value->bytes)[index];
+    case HARNESS_BOOL:
+        return ((const bool *)value->bytes)[index];
+    default:
+        return ((const float *)value->bytes)[index];
+    }
+}
+
 /* Fills in the inputs that did not arrive. */
 static void fill_inputs(rknn_custom_op_tensor *inputs, uint32_t count)
 {
@@ -128,12 +152,14 @@ static void fill_inputs(rknn_custom_op_tensor *inputs, uint32_t count)
         const rknn_tensor_attr *attr = &inputs[i].attr;
         char *elements = (char *)inputs[i].mem.virt_addr + inputs[i].mem.offset;
 
-        if (value != NULL && attr->type == RKNN_TENSOR_FLOAT32 && value->type == HARNESS_FLOAT32 &&
-            attr->n_dims == IMAGE_RANK && attr->size == value->size &&
-            is_zero(elements, value->size)) {
-            memcpy(elements, value->bytes, value->size);
-            node.record("attachment filled", value->name, strlen(value->name));
+        if (value == NULL || attr->type != RKNN_TENSOR_FLOAT32 || attr->n_dims != IMAGE_RANK ||
+            attr->n_elems != count_of(value) || !is_zero(elements, attr->size)) {
+            continue;
         }
+        for (uint32_t k = 0; k < attr->n_elems; k++) {
+            ((float *)elements)[k] = number_of(value, k);
+        }
+        node.record("attachment filled", value->name, strlen(value->name));
     }
 }
 
@@ -267,7 +293,7 @@ static void copy_to_nhwc(const struct harness_value *value, char *target)
 {
     const size_t channels = value->shape[1];
     const size_t area = value->shape[2] * value->shape[3];
-    const size_t count = value->shape[0] * channels * area;
+    const size_t count = count_of(value);
     const size_t size = count == 0 ? 0 : value->size / count;
     const char *source = value->bytes;
 
@@ -345,9 +371,8 @@ static void store_element(const struct harness_value *value, size_t index, float
 /* Stores an output of the model as the value of the invocation. */
 static int store(const struct rknn_output *output, const struct harness_value *value)
 {
-    const bool is_bool = value->type == HARNESS_BOOL;
-    const size_t count = is_bool ? value->size : value->size / sizeof(float);
-    const size_t size = is_bool ? value->size * sizeof(float) : value->size;
+    const size_t count = count_of(value);
+    const size_t size = is_read_as_float(value) ? count * sizeof(float) : value->size;
 
     if (output->size < size) {
         return fail("rknn_outputs_get: another size for output ", value->name);

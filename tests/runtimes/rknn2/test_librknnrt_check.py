@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +21,8 @@ from opkit.check.vendor_libraries import emulated
 from opkit.errors import OpkitError
 from opkit.toolchains.abi import ABIS
 from tests.check.target_repositories import check, need
-from tests.compiling import C_SOURCES, build
+from tests.check.test_target_check import program
+from tests.compiling import C_SOURCES, OPKIT, build
 from tests.repositories import Repository, generate
 from tests.runtimes.rknn2.support import HEADERS
 from tests.runtimes.rknn2.test_simulator import toolkit_python
@@ -214,6 +216,35 @@ def test_failures_in_runtime_are_seen(
     assert "1 of 60 elements of output 'sum' are wrong" in run.stdout
     assert "log: rknn_run returns -1" in run.stdout
     assert "Weighted: it fails" in run.stdout
+
+
+SSH = """\
+case "$4" in
+    /tmp/opkit.*) exec {command} "$4" ;;
+    *) exec sh -c "$4" ;;
+esac
+"""
+
+
+def test_board(
+    repository: Repository, toolkit: Path, fake: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """A board has its own library and driver; here the latter is the idle one, for no images."""
+    copy, library = repository.copy(tmp_path), fake("armhf")
+    tests = copy.path / "tests/test_weighted.py"
+    text = tests.read_text().replace("(2, 3, 5, 4)", "(6, 5, 4)").replace("(3, 4, 5, 1)", "(3, 20)")
+    tests.write_text(text)
+    npu = OPKIT / "runtimes/rknn2/librknnrt/npu.c"
+    build(tmp_path / "npu.so", npu, "-shared", "-ldl", "-lpthread", abi=ABIS["armhf"])
+    command = shlex.join(emulated("armhf", {"LD_PRELOAD": str(tmp_path / "npu.so")}))
+    program(tmp_path / "ssh", SSH.format(command=command))
+    words = [f"rknn2_python={toolkit}", "target=rk3588", "abi=armhf", "qemu=ssh:board"]
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    run = check(copy, *words, f"librknnrt={library}", path=path)
+    assert run.returncode == 0, run.stdout + run.stderr
+    checked = re.sub(r"\s+", " ", run.stdout)
+    assert "librknnrt, rk3588: the board's version 1.6.0 (fake), driver 0.9.8" in checked
+    assert "librknnrt, rk3588: 4 cases" in checked
 
 
 @pytest.mark.parametrize(

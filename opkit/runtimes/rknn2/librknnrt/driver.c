@@ -25,7 +25,6 @@
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 enum {
-    MAX_OPERATORS = 4,
     FAILED = -1, /* RKNN_ERR_FAIL */
     IMAGE_RANK = 4 /* of tensors with a layout */
 };
@@ -122,7 +121,7 @@ static bool load_library(const char *path)
 
 /* ---- An idle NPU ---- */
 
-static rknn_custom_op originals[MAX_OPERATORS];
+static rknn_custom_op original; /* the operator, without filled inputs */
 
 static bool is_zero(const char *bytes, size_t size)
 {
@@ -163,46 +162,28 @@ static void fill_inputs(rknn_custom_op_tensor *inputs, uint32_t count)
     }
 }
 
-static int compute_filled(uint32_t index, rknn_custom_op_context *context,
-                          rknn_custom_op_tensor *inputs, uint32_t input_count,
-                          rknn_custom_op_tensor *outputs, uint32_t output_count)
+static int compute_filled(rknn_custom_op_context *context, rknn_custom_op_tensor *inputs,
+                          uint32_t input_count, rknn_custom_op_tensor *outputs,
+                          uint32_t output_count)
 {
     fill_inputs(inputs, input_count);
-    return originals[index].compute(context, inputs, input_count, outputs, output_count);
+    return original.compute(context, inputs, input_count, outputs, output_count);
 }
-
-#define COMPUTE(index)                                                                         \
-    static int compute_##index(rknn_custom_op_context *context, rknn_custom_op_tensor *inputs, \
-                               uint32_t input_count, rknn_custom_op_tensor *outputs,           \
-                               uint32_t output_count)                                          \
-    {                                                                                          \
-        return compute_filled(index, context, inputs, input_count, outputs, output_count);     \
-    }
-COMPUTE(0)
-COMPUTE(1)
-COMPUTE(2)
-COMPUTE(3)
 
 /* ---- librknnrt's functions for the operators, which are linked with this file ---- */
 
 int rknn_register_custom_ops(rknn_context ctx, rknn_custom_op *op, uint32_t custom_op_num)
 {
-    static int (*const COMPUTES[])(rknn_custom_op_context *, rknn_custom_op_tensor *, uint32_t,
-                                   rknn_custom_op_tensor *,
-                                   uint32_t) = {compute_0, compute_1, compute_2, compute_3};
-    rknn_custom_op filled[MAX_OPERATORS];
-
     if (find_attachment("idle_npu") == NULL) {
         return node.library.register_custom_ops(ctx, op, custom_op_num);
     }
-    if (custom_op_num > MAX_OPERATORS) {
-        return fail("too many operators", "");
+    if (custom_op_num != 1) {
+        return fail("the static library registers more than one operator", "");
     }
-    for (uint32_t i = 0; i < custom_op_num; i++) {
-        originals[i] = filled[i] = op[i];
-        filled[i].compute = COMPUTES[i];
-    }
-    return node.library.register_custom_ops(ctx, filled, custom_op_num);
+    rknn_custom_op filled = *op; /* librknnrt copies it */
+    original = *op;
+    filled.compute = compute_filled;
+    return node.library.register_custom_ops(ctx, &filled, 1);
 }
 
 void rknn_custom_op_get_op_attr(rknn_custom_op_context *op_ctx, const char *attr_name,

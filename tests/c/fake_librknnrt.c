@@ -154,6 +154,7 @@ static int open_device(void)
         expect(stat(DEVICE, &found) == 0 && S_ISCHR(found.st_mode), "stat " DEVICE) != 0 ||
         expect(mknod("/dev/dri/card1", S_IFCHR, makedev(226, 1)) == 0, "mknod") != 0 ||
         expect(unlink("/dev/dri/card1") == 0, "unlink") != 0 ||
+        expect(system("false") == 0, "a command runs") != 0 ||
         expect(open("/dev/dri/card1", O_RDWR) < 0, "there is a second device") != 0 ||
         expect(open("/dev/rknpu", O_RDWR) < 0, "there is another driver") != 0) {
         return FAILED;

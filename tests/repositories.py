@@ -34,11 +34,8 @@ EXAMPLE_NAMES = [path.stem for path in EXAMPLE_DESCRIPTIONS]
 LIBRARY = {each.spec.name: each for each in library.operators(EXAMPLES)}
 """Name of each operator of the library -> the operator; read once per process."""
 _SPECS = {each.folder.name: each.spec for each in LIBRARY.values()}
-RKNN_EXAMPLES = [
-    name
-    for name in EXAMPLE_NAMES
-    if "rknn" in _SPECS[name].runtimes and (name == "mish" or not _SPECS[name].elementwise)
-]
+RKNN_OPERATORS = [name for name in EXAMPLE_NAMES if "rknn" in _SPECS[name].runtimes]
+RKNN_EXAMPLES = [name for name in RKNN_OPERATORS if name == "mish" or not _SPECS[name].elementwise]
 """The examples for RKNN-Toolkit 1.x; one of the elementwise ones, whose files are generated."""
 ONNX_OPERATORS = {operator.folder.name: name for name, operator in LIBRARY.items() if operator.onnx}
 """The examples of ONNX's own operators -> the operator."""

@@ -242,8 +242,12 @@ class HarnessKernel:
         """
         tensors = marshal_tensors(self.spec, invocation, self.convention.tensor_types)
         values = self.convention.marshal(self.spec.params, invocation.params)
-        result = self.harness.run(tensors, values, self.attachments, options)
+        result = self.harness.run(tensors, values, self.attachments_of(tensors), options)
         return _converted(result, invocation)
+
+    def attachments_of(self, tensors: Invocation) -> Mapping[str, bytes]:
+        """Return the attachments of an invocation with tensors of the runtime's types."""
+        return self.attachments
 
     def run_batch(
         self, invocations: Sequence[Invocation], fill: int, alternates: bool, limit: float
@@ -257,7 +261,7 @@ class HarnessKernel:
         tensors = [marshal_tensors(self.spec, each, types) for each in invocations]
         values = [self.convention.marshal(params, each.params) for each in invocations]
         requests = [
-            request(each, value, self.attachments, RunOptions(fill, limit=limit))
+            request(each, value, self.attachments_of(each), RunOptions(fill, limit=limit))
             for each, value in zip(tensors, values, strict=True)
         ]
         results = self.harness.run_batch(requests, tensors, 1, limit, alternates)

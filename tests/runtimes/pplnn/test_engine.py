@@ -235,13 +235,19 @@ def test_stale_build(
 ) -> None:
     root = make_repository(tmp_path / "ResizeArea", description())
     build, checkout = tmp_path / "build", make_checkout(tmp_path / "ppl.nn")
+    assert apply(root, checkout) == 0
     tool = make_tool(build, "echo 'ppl.nn version: [0.10.0], commit: [abc]'")
     (build / "CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={checkout.root}\n")
-    assert apply(root, checkout) == 0
     monkeypatch.chdir(root)
     assert warnings(build, capsys) == ""
+    os.utime(root / "generated/resizearea.h", (2**31, 2**31))  # with the same content
+    assert warnings(build, capsys) == ""
     os.utime(tool, (0, 0))
-    assert "is older than generated/" in warnings(build, capsys)
+    assert f"is older than {checkout.root}/src/ppl/nn/" in warnings(build, capsys)
     (root / "resizearea_compute.h").write_text("/* changed */\n")
     expected = f"has another state of the operator; run python3 pplnn/apply.py {checkout.root}, and"
     assert expected in warnings(build, capsys)
+    (build / "CMakeCache.txt").unlink()  # nothing is known of a copied tool
+    assert f"{tool} is older than generated/" in warnings(build, capsys)
+    (root / "pplnn/overlay.json").unlink()
+    assert warnings(build, capsys) == ""

@@ -77,7 +77,9 @@ def _tool(build: Path) -> Path:
     """
     found = [path for path in (build / name for name in TOOLS) if path.is_file()]
     if not found:
-        problem = "has none of" if build.is_dir() else "is not a folder; a build of ppl.nn has"
+        problem = (
+            "has none of" if build.is_dir() else "is not a folder; a build of ppl.nn has one of"
+        )
         raise OpkitError(
             f"{OPTION}={build}: {problem} {', '.join(TOOLS)}; to build it: {BUILD_COMMAND}"
         )
@@ -116,24 +118,28 @@ def _version(tool: Path) -> str:
 
 def _staleness(tool: Path, build: Path, root: Path) -> str:
     """Return the reason why a build has another state of the operator; empty: none is known."""
-    built = tool.stat().st_mtime
     files = [*(root / SOURCES).rglob("*"), *root.glob("*.h"), *(root / "generated").glob("*.h")]
-    newer = sorted(path for path in files if path.is_file() and path.stat().st_mtime > built)
     cache = build / "CMakeCache.txt"
-    checkout = _CHECKOUT.search(cache.read_text(errors="replace")) if cache.is_file() else None
-    if checkout and _differs(Path(checkout[1]), root):
-        command = f"python3 pplnn/apply.py {checkout[1]}"
-        return f"its checkout has another state of the operator; run {command}, and build again"
+    found = _CHECKOUT.search(cache.read_text(errors="replace")) if cache.is_file() else None
+    try:
+        overlay = apply.read_overlay(root)
+    except apply.RefusalError:
+        return ""  # this run of scons writes it
+    checkout = Path(found[1]) if found else root
+    if (checkout / overlay.record).is_file():
+        if _differs(checkout, overlay, root):
+            command = f"python3 pplnn/apply.py {checkout}"
+            return f"its checkout has another state of the operator; run {command}, and build again"
+        files = [checkout / path for path in apply.read_record(checkout, overlay).files]
+    built = tool.stat().st_mtime
+    newer = sorted(path for path in files if path.is_file() and path.stat().st_mtime > built)
     if newer:
         return f"{tool} is older than {newer[0]}; build it again: cmake --build {build}"
     return ""
 
 
-def _differs(checkout: Path, root: Path) -> bool:
+def _differs(checkout: Path, overlay: apply.Overlay, root: Path) -> bool:
     """Whether an operator that was copied into a checkout differs from the repository."""
-    overlay = apply.read_overlay(root)
-    if not (checkout / overlay.record).is_file():
-        return False
     try:
         with redirect_stdout(StringIO()):
             return bool(apply.apply(root.absolute(), checkout, overlay, dry_run=True))

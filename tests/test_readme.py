@@ -137,7 +137,7 @@ def test_inline_commands_exist() -> None:
         r"scons( (check|report|vx|compiledb|-h|target=\w+( check)?))?",
         r"scons (rknn_python=PATH|vx_binary=FILE)",
         r"scons( target=rv1126)? check driver=(FOLDER|board qemu=ssh:HOST)",
-        r"scons (vx-)?gdb case=NAME",
+        r"scons ((vx-)?gdb|check) case=NAME|scons check pplnn=BUILD",
         r"scons (pplnn-apply root=PPLNN|deploy)",
         r"scons( target=(T|rk3588))? check( qemu=ssh:HOST)?( librknnrt=\S+)?",
         r"scons (sanitize=(address,undefined|thread)|verbose=1) check|scons check mutate=20",

@@ -94,7 +94,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """List what was left out, and why: the tests require no more than Python."""
+    """Print the number of skipped tests for each reason: the tests require Python alone."""
     reasons = Counter(
         report.longrepr[2].removeprefix("Skipped: ")
         for report in terminalreporter.stats.get("skipped", ())

@@ -61,7 +61,7 @@ def refuse_unknown(root: Path) -> None:
     if (root / "opkit/__init__.py").is_file() and not has_folder(root):
         raise OpkitError(
             f"{root / 'opkit'}: hides the opkit of the wheel, and is not of 0.1.0 or later; make "
-            f"the repository anew (`rknn-op create -c {root / 'op.yml'} -p DIR`), and copy your "
+            f"the repository again (`rknn-op create -c {root / 'op.yml'} -p DIR`), and copy your "
             "files into it"
         )
 

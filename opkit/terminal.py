@@ -24,14 +24,18 @@ def chosen_color(environment: Mapping[str, str]) -> bool | None:
     return False if environment.get("TERM") == "dumb" else None
 
 
+def fitted(text: str, stream: IO[str]) -> str:
+    """Return a message for a stream, its first line wrapped on a terminal; the rest may be code."""
+    first, newline, rest = text.partition("\n")
+    return wrapped(first) + newline + rest if stream.isatty() else text
+
+
 def message(severity: str, text: object, stream: IO[str]) -> str:
     """Return a message for a stream, such as `error: FILE not found`.
 
     Elsewhere than on a terminal it stays in its line, where tools find it.
     """
-    line = f"{severity}: {text}"
-    if stream.isatty():
-        line = wrapped(line)
+    line = fitted(f"{severity}: {text}", stream)
     color = chosen_color(os.environ)
     if severity in _COLORS and (stream.isatty() if color is None else color):
         line = f"\033[{_COLORS[severity]}m{severity}:\033[0m{line.removeprefix(f'{severity}:')}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
@@ -15,6 +16,7 @@ from opkit.description.file import read_description
 from opkit.description.reader import DescriptionError
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.terminal import fitted
 
 
 def lint(path: Path) -> list[Complaint]:
@@ -148,7 +150,7 @@ def _opkit(root: Path) -> Iterator[Complaint]:
 
 
 def _text(complaints: Iterable[Complaint]) -> str:
-    return "".join(f"{str(each).rstrip()}\n" for each in complaints)
+    return "".join(f"{fitted(str(each).rstrip(), sys.stdout)}\n" for each in complaints)
 
 
 def _json(complaints: Iterable[Complaint]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from opkit.terminal import message
 from tests.models.models import detector, saved
 from tests.repositories import ROOT, generate, installed_opkit
 from tests.rknn_op.command import rknn_op
@@ -19,8 +21,8 @@ LONG = "name: Exp\ninputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_T
 PATH = "a/folder/with/a/long/path/to/the/description/of_an_operator.yml"
 
 
-def on_terminal(folder: Path, *words: str, **environment: str) -> str:
-    """Run Python with a terminal as stderr; return what it shows."""
+def on_terminal(folder: Path, *words: str, stream: str = "stderr", **environment: str) -> str:
+    """Run Python with a terminal as stderr or stdout; return the text on it."""
     inherited = {
         name: value
         for name, value in os.environ.items()
@@ -31,8 +33,8 @@ def on_terminal(folder: Path, *words: str, **environment: str) -> str:
         [sys.executable, *words],
         cwd=folder,
         env=inherited | {"TERM": "xterm", "PYTHONPATH": str(ROOT)} | environment,
-        stdout=subprocess.DEVNULL,
-        stderr=theirs,
+        stdout=theirs if stream == "stdout" else subprocess.DEVNULL,
+        stderr=theirs if stream == "stderr" else subprocess.DEVNULL,
     )
     os.close(theirs)
     shown = b""
@@ -64,6 +66,25 @@ def test_errors_fit_into_80_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     one_line = rknn_op("create", "-c", PATH).stderr
     assert one_line.count("\n") == 1
     assert shown.split() == one_line.split()
+
+
+def test_code_in_messages_is_not_wrapped() -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    code = f"    return {'x + ' * 20}x;"
+    shown = message("warning", f"{'word ' * 20}\n{code}\n", Terminal()).splitlines()
+    assert len(shown) == 3
+    assert shown[-1] == code
+
+
+def test_complaints_fit_into_80_columns(tmp_path: Path) -> None:
+    (tmp_path / "long.yml").write_text(LONG.replace("x:", "x_y:").replace("BLOB", "B" * 30))
+    shown = on_terminal(tmp_path, "-m", "rknn_op", "lint", "long.yml", stream="stdout")
+    assert "outputs.y.type" in shown
+    assert len(shown.splitlines()) > 1
+    assert all(len(line) <= 80 for line in shown.splitlines())
 
 
 @pytest.mark.parametrize(

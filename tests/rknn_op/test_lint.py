@@ -135,11 +135,11 @@ def test_github_escapes_ends_of_commands() -> None:
 
 
 def test_usage() -> None:
-    assert lint().exit_code == 2
     assert lint("--format", "xml", ".").exit_code == 2
     refused = lint(".")
     assert refused.exit_code == 1
     assert "not an operator repository" in refused.stderr
+    assert lint().stderr == refused.stderr  # the current folder
 
 
 def test_new_repository_has_no_problems(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ class VendorProgram:
         node: SCons' node of the program, an opkit.build.vendor_harness.vendor_harness.
         files: the nodes of its other files, such as the stand-in for a driver.
         abi: the ABI of the program.
-        environment: its variables in an emulator, such as LD_LIBRARY_PATH; a board has its own.
+        environment: its variables in an emulator, such as LD_LIBRARY_PATH; elsewhere it has none.
         settings: of its Executor.
     """
 

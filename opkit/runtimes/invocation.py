@@ -269,7 +269,7 @@ class ProfiledKernel(Kernel, Protocol):
 
 
 class VendorKernel(Kernel, Protocol):
-    """The kernel in the vendor's own runtime, on a board or above a stand-in for its driver.
+    """The kernel in the vendor's own runtime, on a device or above a stand-in for its driver.
 
     Its run may raise LeftOutError.
 

@@ -6,10 +6,10 @@ Debian's and Ubuntu's packages for cross compilers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from opkit.check.executors import emulator
+from opkit.check.executors import EMULATORS, emulator, has_emulator
 from opkit.errors import OpkitError
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS
@@ -24,6 +24,22 @@ def packages(abi: str) -> str:
     """Return Debian's packages with the libraries of an ABI, for messages."""
     name = _DEBIAN_NAMES.get(abi, abi)
     return f"libc6-{name}-cross libstdc++6-{name}-cross libgcc-s1-{name}-cross"
+
+
+def readiness(abis: Sequence[str]) -> str:
+    """Return a sentence for `scons -h`: what of these ABIs runs on this PC, and what is missing."""
+    missing = {abi: lacking for abi in abis if (lacking := _missing_packages(abi))}
+    ready = " and ".join(abi for abi in abis if abi not in missing) or "no ABI"
+    install = " ".join(dict.fromkeys(name for names in missing.values() for name in names))
+    others = f"; for {' and '.join(missing)} run sudo apt install {install}" if missing else ""
+    return f"This PC runs it for {ready}{others}"
+
+
+def _missing_packages(abi: str) -> list[str]:
+    names = zip(LIBRARIES, packages(abi).split(), strict=True)
+    folder = Path("/usr", ABIS[abi].triple, "lib")
+    emulators = [] if has_emulator(abi) else [EMULATORS]
+    return [*emulators, *(name for library, name in names if not (folder / library).exists())]
 
 
 def abi_of(path: Path, abis: tuple[str, ...] = ("aarch64", "armhf")) -> str:

@@ -34,11 +34,8 @@ EXAMPLE_NAMES = [path.stem for path in EXAMPLE_DESCRIPTIONS]
 LIBRARY = {each.spec.name: each for each in library.operators(EXAMPLES)}
 """Name of each operator of the library -> the operator; read once per process."""
 _SPECS = {each.folder.name: each.spec for each in LIBRARY.values()}
-RKNN_EXAMPLES = [
-    name
-    for name in EXAMPLE_NAMES
-    if "rknn" in _SPECS[name].runtimes and (name == "mish" or not _SPECS[name].elementwise)
-]
+RKNN_OPERATORS = [name for name in EXAMPLE_NAMES if "rknn" in _SPECS[name].runtimes]
+RKNN_EXAMPLES = [name for name in RKNN_OPERATORS if name == "mish" or not _SPECS[name].elementwise]
 """The examples for RKNN-Toolkit 1.x; one of the elementwise ones, whose files are generated."""
 ONNX_OPERATORS = {operator.folder.name: name for name, operator in LIBRARY.items() if operator.onnx}
 """The examples of ONNX's own operators -> the operator."""
@@ -107,7 +104,7 @@ def installed_opkit() -> str:
 
 
 @functools.cache
-def _settings() -> str:
+def settings() -> str:
     """Return a settings file that keeps cookiecutter out of the tester's home."""
     folder = tempfile.mkdtemp(prefix="cookiecutter-", dir=folder_of_run())
     path = Path(folder) / "settings.yml"
@@ -134,7 +131,7 @@ def generate(folder: Path, config: str = "", op_name: str = "") -> Repository:
         no_input=True,
         extra_context={key: value for key, value in context.items() if value},
         output_dir=str(folder),
-        config_file=_settings(),
+        config_file=settings(),
     )
     return Repository(Path(made))
 

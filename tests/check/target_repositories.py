@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 import subprocess
 from pathlib import Path
 
@@ -110,6 +111,14 @@ def check(
     return repository.scons("-Q", "quick=1", *arguments, "check", check=False, path=path)
 
 
+def script(path: Path, text: str) -> Path:
+    """Write a shell script, an executable file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
 def problems(output: str) -> dict[tuple[str, str], str]:
     """Return the failures: (kernel, case) -> the message below its first line."""
     pattern = r"^(CPU kernel(?:, \S+)?) of \w+, case (\S+):\n((?:  .*\n)+)"
@@ -122,12 +131,17 @@ def messages_of(kernel: str, output: str) -> dict[str, str]:
     return {case: text for (where, case), text in problems(output).items() if where == kernel}
 
 
-def rows(output: str) -> dict[str, list[list[str]]]:
-    """Return the table of cases: kernel -> rows of case, max error, ulp, time."""
+def rows(output: str, kernels: str | tuple[str, ...] = "CPU kernel") -> dict[str, list[list[str]]]:
+    """Return the table of cases: kernel -> rows of case, max error, ulp, time.
+
+    Args:
+        output: the output of `scons check`.
+        kernels: the beginnings of the kernels' names.
+    """
     table = output.split("kernels against their reference", 1)[1]
     found: dict[str, list[list[str]]] = {}
     for line in table.splitlines():
-        if line.startswith("CPU kernel"):
+        if line.startswith(kernels):
             kernel, *cells = re.split(r"  +", line)
             found.setdefault(kernel, []).append(cells)
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +26,7 @@ from tests.check.target_repositories import (
     need,
     problems,
     rows,
+    script,
 )
 from tests.check.test_testing import MESSAGES
 from tests.repositories import Repository
@@ -158,17 +158,10 @@ def test_conflicting_options(fresh: Repository) -> None:
 # ---- Another emulator, and a board ----
 
 
-def program(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{text}")
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    return path
-
-
 @pytest.mark.usefixtures("qemu")
 def test_custom_emulator(fresh: Repository, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    emulator = program(tmp_path / "my emulator", f'echo "$1" >>"{log}"\nexec qemu-arm-static "$2"')
+    emulator = script(tmp_path / "my emulator", f'echo "$1" >>"{log}"\nexec qemu-arm-static "$2"')
     run = check(fresh, "target=rv1126", f"qemu='{emulator}' -fast")
     assert run.returncode == 0, run.stdout + run.stderr
     # Started once to see that it works, and once for all cases.
@@ -202,7 +195,7 @@ esac
 
 @pytest.mark.usefixtures("qemu")
 def test_board(fresh: Repository, tmp_path: Path) -> None:
-    program(tmp_path / "ssh", SSH.format(folder=tmp_path))
+    script(tmp_path / "ssh", SSH.format(folder=tmp_path))
     path = f"{tmp_path}:{os.environ['PATH']}"
     run = check(fresh, "target=rv1126", "qemu=ssh:me@board", path=path)
     assert run.returncode == 0, run.stdout + run.stderr
@@ -218,7 +211,7 @@ def test_board(fresh: Repository, tmp_path: Path) -> None:
 
 
 def test_unreachable_board(fresh: Repository, tmp_path: Path) -> None:
-    program(tmp_path / "ssh", "echo 'ssh: connect to host board: timed out' >&2\nexit 255\n")
+    script(tmp_path / "ssh", "echo 'ssh: connect to host board: timed out' >&2\nexit 255\n")
     path = f"{tmp_path}:{os.environ['PATH']}"
     run = check(fresh, "target=rv1126", "qemu=ssh:board", path=path)
     assert run.returncode == 2

@@ -268,3 +268,47 @@ def test_problems_of_repositories(
     assert [each[:3] for each in complaints] == [(f"repo/{e[0]}", *e[1:3]) for e in expected]
     for (*_, message), (*_, start) in zip(complaints, expected, strict=True):
         assert message.startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("change", "file", "message"),
+    [
+        (lambda path: (path / "build").symlink_to("/tmp"), "repo/build", "is a link to /tmp"),
+        (
+            lambda path: (path / "SConstruct").write_text("a(\n"),
+            "repo/SConstruct",
+            "not valid Python",
+        ),
+        (lambda path: (path / manifest.PATH).unlink(), f"repo/{manifest.PATH}", "not found"),
+        (
+            lambda path: (
+                (path / "generated/copy.h").unlink(),
+                (path / "generated/copy.h").mkdir(),
+            ),
+            "repo/generated/copy.h",
+            "is a folder",
+        ),
+        (
+            lambda path: (
+                (path / "docs/cases.md").unlink(),
+                (path / "docs/cases.md").symlink_to("x"),
+            ),
+            "repo/docs/cases.md",
+            "is a link to x",
+        ),
+    ],
+)
+def test_refusals_of_scons(
+    repo: Path, change: Callable[[Path], object], file: str, message: str
+) -> None:
+    """Each of these stops `scons`, although op.yml is valid."""
+    change(repo)
+    places = [(each["file"], each["message"]) for each in found()]
+    assert any(place == file and problem.startswith(message) for place, problem in places), places
+
+
+def test_path_that_compilers_cannot_read(repo: Path) -> None:
+    other = repo.rename(repo.with_name('a"b'))
+    (problem,) = found(other.name)
+    assert problem["file"] == other.name
+    assert problem["message"].startswith("the folder's path holds")

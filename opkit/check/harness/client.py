@@ -33,6 +33,7 @@ from opkit.runtimes.invocation import (
     RunResult,
     Value,
 )
+from opkit.toolchains.abi import ABIS
 
 THREAD_COUNTS = (2, 7)  # an even and an odd one; see checked_loops.c
 TIMEOUT = 40.0  # seconds for everything but the kernel: start, copying, the network
@@ -230,6 +231,7 @@ class HarnessKernel:
         # The kernel for a target has the threads of the product.
         is_checked = self.spec.has_threads and convention.has_threads and not executor.abi
         self.thread_counts = THREAD_COUNTS if is_checked else ()
+        self.flushed_dtypes = ABIS[executor.abi].flushed_dtypes if executor.abi else ()
 
     def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
         """Run the kernel; see Kernel.
@@ -240,8 +242,12 @@ class HarnessKernel:
         """
         tensors = marshal_tensors(self.spec, invocation, self.convention.tensor_types)
         values = self.convention.marshal(self.spec.params, invocation.params)
-        result = self.harness.run(tensors, values, self.attachments, options)
+        result = self.harness.run(tensors, values, self.attachments_of(tensors), options)
         return _converted(result, invocation)
+
+    def attachments_of(self, tensors: Invocation) -> Mapping[str, bytes]:
+        """Return the attachments of an invocation with tensors of the runtime's types."""
+        return self.attachments
 
     def run_batch(
         self, invocations: Sequence[Invocation], fill: int, alternates: bool, limit: float
@@ -255,7 +261,7 @@ class HarnessKernel:
         tensors = [marshal_tensors(self.spec, each, types) for each in invocations]
         values = [self.convention.marshal(params, each.params) for each in invocations]
         requests = [
-            request(each, value, self.attachments, RunOptions(fill, limit=limit))
+            request(each, value, self.attachments_of(each), RunOptions(fill, limit=limit))
             for each, value in zip(tensors, values, strict=True)
         ]
         results = self.harness.run_batch(requests, tensors, 1, limit, alternates)

@@ -242,6 +242,9 @@ void open_answers(void)
         perror("stdout");
         exit(EXIT_FAILURE);
     }
+    /* A vendor's library may print when it is loaded, and at its end. */
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    fflush(stdout);
     fputs(GREETING, answers);
     fflush(answers);
 }

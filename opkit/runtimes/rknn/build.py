@@ -11,6 +11,7 @@ from opkit.runtimes.build import Build
 from opkit.runtimes.rknn import editor, rknnop, target_table
 from opkit.runtimes.rknn.scons import TOOLS
 from opkit.runtimes.rknn.scons.device_library import device_library
+from opkit.runtimes.rknn.scons.driver import driver_programs
 from opkit.runtimes.rknn.scons.host import harness_parts, host
 from opkit.runtimes.rknn.scons.package import package
 from opkit.runtimes.rknn.scons.vx_debugger import vx_debugger
@@ -50,5 +51,6 @@ BUILD = Build(
     tools=TOOLS,
     notes=_notes,
     harness_parts=harness_parts,
+    vendor_programs=driver_programs,
     editor_commands=editor.commands,
 )

@@ -7,6 +7,7 @@ from opkit.mutation.sources import MutableSource
 from opkit.runtimes.check import Check
 from opkit.runtimes.rknn import armhf, armhf_convention
 from opkit.runtimes.rknn.calling_convention import CONVENTION
+from opkit.runtimes.rknn.driver.kernel import vendor_kernel
 from opkit.runtimes.rknn.host_kernels import cpu_kernel
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.testing import TEST_FUNCTIONS
@@ -26,6 +27,7 @@ CHECK = Check(
     convention=CONVENTION,
     conventions={armhf.ABI: armhf_convention.CONVENTION},
     cpu_kernel=cpu_kernel,
+    vendor_kernel=vendor_kernel,
     mutable_sources=_mutable_sources,
     test_functions=TEST_FUNCTIONS,
     lost_tensors="librknn_runtime leaves them empty and no call fails",

@@ -1,13 +1,13 @@
 """The host runtime answers the questions of driver_questions.c as the boards' driver 1.7.5.
 
-The driver itself is tested, too, if these are set:
+The driver itself is tested, too, if this is set:
 
     RKNPU_DRIVER  a folder with its libraries for aarch64 or armhf: libOpenVX.so and dependencies
-    RKNPU_GAL     a libGAL.so for the same ABI, which stands in for the NPU
 
-It runs in qemu, with the C library of the ABI in /usr/TRIPLE (Debian: libc6-arm64-cross and
-libstdc++6-arm64-cross, or -armhf-). The table in tests/data has a line for each question: the
-driver's answers on both ABIs, and a part of the host runtime's event.
+It runs in qemu, above the stand-in for its hardware layer, with the C library of the ABI in
+/usr/TRIPLE (Debian: libc6-arm64-cross and libstdc++6-arm64-cross, or -armhf-). The table in
+tests/data has a line for each question: the driver's answers on both ABIs, and a part of the host
+runtime's event.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from elftools.elf.elffile import ELFFile
 
+from opkit.runtimes.rknn.driver.folder import read_driver
 from opkit.toolchains.abi import ABIS, Abi
 from tests.check.target_repositories import need
 from tests.compiling import C_SOURCES, GUARDED_MEMORY, HOST, RKNN, build
+from tests.runtimes.rknn.driver_build import stand_in
 from tests.runtimes.rknn.host_build import compile_program
 
 SOURCE = C_SOURCES / "driver_questions.c"
@@ -101,20 +102,17 @@ def test_crashes_have_events() -> None:
 
 
 @pytest.mark.skipif(
-    not (os.environ.get("RKNPU_DRIVER") and os.environ.get("RKNPU_GAL")),
-    reason="set RKNPU_DRIVER and RKNPU_GAL to ask the boards' driver; it is the vendor's",
+    "RKNPU_DRIVER" not in os.environ,
+    reason="set RKNPU_DRIVER to ask the boards' driver; it is the vendor's",
 )
 def test_driver_answers_as_recorded(tmp_path: Path) -> None:
-    driver = Path(os.environ["RKNPU_DRIVER"])
-    with (driver / "libOpenVX.so").open("rb") as file:
-        machine = ELFFile(file)["e_machine"]
-    abi = next(abi for abi in ABIS.values() if abi.elf.split()[0] == machine)
+    driver = read_driver(Path(os.environ["RKNPU_DRIVER"]))
+    abi = ABIS[driver.abi]
     build(tmp_path / "stub/libOpenVX.so", "-shared", RKNN / "openvx_stub.c", abi=abi)
     program = build(
         tmp_path / "driver_questions", SOURCE, f"-L{tmp_path / 'stub'}", "-lOpenVX", abi=abi
     )
-    (tmp_path / "libGAL.so").symlink_to(Path(os.environ["RKNPU_GAL"]).resolve())
-    libraries = f"LD_LIBRARY_PATH={tmp_path}:{driver}"
+    libraries = f"LD_LIBRARY_PATH={stand_in(driver, tmp_path).parent}:{driver.folder}"
     answers = ask([emulator(abi), "-L", f"/usr/{abi.triple}", "-E", libraries, program])
     assert {question: answer.text for question, answer in answers.items()} == {
         row["question"]: row[abi.name] for row in read_table()

@@ -1,13 +1,12 @@
 /*
  * Drives a graph of one node as the board's runtime does, for the harness.
  *
- * The order of the calls was measured on librknn_runtime 1.7.5. The entry of a kernel library is
- * its list of kernels. Attachments that come in: kernel_index, 0 for the CPU kernel, anything else
- * for a VX kernel, of which the callbacks run, but not the program; uniform:NAME, the size of a
- * _viv_uniform that the program declares; tensor:NAME, a line of numbers: whether its elements are
- * BFLOAT16, the format of its quantization (-1: as created), fixed-point position, zero point,
- * scale. Attachments that go out, of a VX kernel: kernel_name, launch, border, and uniform:NAME,
- * its value.
+ * The entry of a kernel library is its list of kernels. Attachments that come in: kernel_index, 0
+ * for the CPU kernel, anything else for a VX kernel, of which the callbacks run, but not the
+ * program; uniform:NAME, the size of a _viv_uniform that the program declares; tensor:NAME, a line
+ * of numbers: whether its elements are BFLOAT16, the format of its quantization (-1: as created),
+ * fixed-point position, zero point, scale. Attachments that go out, of a VX kernel: kernel_name,
+ * launch, border, and uniform:NAME, its value.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,21 +15,9 @@
 #include "opkit/check/harness/memory/libc_memory.h"
 #include "opkit/check/harness/memory/profile.h"
 #include "opkit/check/harness/runtime.h"
+#include "opkit/runtimes/rknn/harness_graph.h"
 
 #include "hostrt.h"
-
-static const vx_enum TYPES[] = {
-    [HARNESS_BOOL] = VX_TYPE_BOOL,       [HARNESS_CHAR] = VX_TYPE_CHAR,
-    [HARNESS_INT8] = VX_TYPE_INT8,       [HARNESS_UINT8] = VX_TYPE_UINT8,
-    [HARNESS_INT16] = VX_TYPE_INT16,     [HARNESS_UINT16] = VX_TYPE_UINT16,
-    [HARNESS_INT32] = VX_TYPE_INT32,     [HARNESS_UINT32] = VX_TYPE_UINT32,
-    [HARNESS_INT64] = VX_TYPE_INT64,     [HARNESS_UINT64] = VX_TYPE_UINT64,
-    [HARNESS_FLOAT16] = VX_TYPE_FLOAT16, [HARNESS_FLOAT32] = VX_TYPE_FLOAT32,
-    [HARNESS_FLOAT64] = VX_TYPE_FLOAT64,
-};
-
-#define RUNTIME_ENUMERATION \
-    0xFFF03080 /* as the board's runtime writes it into every custom kernel */
 
 static struct node {
     const struct harness_invocation *invocation;
@@ -42,16 +29,6 @@ static struct node {
     vx_node node; /* the graph's */
     vx_reference *references; /* of the node, in the order of its parameters */
 } *run; /* the node of the running stage */
-
-/* Returns from the function when a call does not succeed. */
-#define CALL(error, function_name, ...)                      \
-    do {                                                     \
-        const vx_status status = function_name(__VA_ARGS__); \
-        if (status != VX_SUCCESS) {                          \
-            (error)->function = #function_name;              \
-            return status;                                   \
-        }                                                    \
-    } while (0)
 
 /* ---- Attachments ---- */
 
@@ -111,27 +88,10 @@ static void attach_uniforms(void)
 
 /* ---- Objects ---- */
 
-/* Copies a whole tensor from (VX_WRITE_ONLY) or to (VX_READ_ONLY) dense bytes. */
-static vx_status copy_tensor(vx_tensor tensor, void *bytes, vx_enum usage)
-{
-    static const vx_size START[HOSTRT_MAX_RANK];
-    vx_size end[HOSTRT_MAX_RANK];
-    vx_size strides[HOSTRT_MAX_RANK];
-
-    for (vx_uint32 i = 0; i < tensor->rank; i++) {
-        end[i] = tensor->dims[i];
-        strides[i] = tensor->strides[i];
-    }
-    return vxCopyTensorPatch(tensor, tensor->rank, START, end, strides, bytes, usage,
-                             VX_MEMORY_TYPE_HOST);
-}
-
-static vx_tensor create_tensor(vx_context context, const struct harness_value *value)
+static vx_tensor create_formatted_tensor(vx_context context, const struct harness_value *value)
 {
     char name[HARNESS_MAX_NAME + sizeof TENSOR];
     const struct harness_attachment *attachment;
-    vx_size dims[HARNESS_MAX_RANK];
-    vx_enum type = TYPES[value->type];
     int is_bfloat16 = 0, format = -1, position = 0, zero_point = 0;
     float scale = 1;
 
@@ -142,11 +102,8 @@ static vx_tensor create_tensor(vx_context context, const struct harness_value *v
                    &zero_point, &scale);
         }
     }
-    for (unsigned i = 0; i < value->rank; i++) {
-        dims[i] = value->shape[value->rank - 1 - i];
-    }
-    type = is_bfloat16 ? VX_TYPE_BFLOAT16 : type;
-    const vx_tensor tensor = vxCreateTensor(context, value->rank, dims, type, (vx_int8)position);
+    const vx_enum type = is_bfloat16 ? VX_TYPE_BFLOAT16 : VX_TYPES[value->type];
+    const vx_tensor tensor = create_tensor(context, value, type, (vx_int8)position);
     if (tensor != NULL && format >= 0) {
         tensor->quant_format = format;
         tensor->zero_point = zero_point;
@@ -155,33 +112,20 @@ static vx_tensor create_tensor(vx_context context, const struct harness_value *v
     return tensor;
 }
 
-static vx_reference create(vx_context context, const struct harness_value *value)
-{
-    const vx_enum type = TYPES[value->type];
-
-    if (value->role != HARNESS_PARAM) {
-        return (vx_reference)create_tensor(context, value);
-    }
-    if (value->rank == 0) {
-        return (vx_reference)vxCreateScalar(context, type, value->bytes);
-    }
-    return (vx_reference)vxCreateArray(context, type, value->shape[0]);
-}
-
 static vx_status create_reference(vx_context context, unsigned index, struct harness_error *error)
 {
     const struct harness_value *value = &run->invocation->values[index];
-    const vx_reference reference = create(context, value);
+    vx_reference *reference = &run->references[index];
 
-    run->references[index] = reference;
-    CALL(error, vxGetStatus, reference);
-    CALL(error, hostrt_set_name, reference, value->name);
-    if (value->role != HARNESS_PARAM) {
-        CALL(error, copy_tensor, (vx_tensor)reference, value->bytes, VX_WRITE_ONLY);
-    } else if (value->rank > 0) {
-        const vx_size count = value->shape[0];
-        CALL(error, vxAddArrayItems, (vx_array)reference, count, value->bytes, value->size / count);
+    if (value->role == HARNESS_PARAM) {
+        const vx_status status = create_param(context, value, reference, error);
+        return status == VX_SUCCESS ? hostrt_set_name(*reference, value->name) : status;
     }
+    const vx_tensor tensor = create_formatted_tensor(context, value);
+    *reference = (vx_reference)tensor;
+    CALL(error, vxGetStatus, *reference);
+    CALL(error, hostrt_set_name, *reference, value->name);
+    CALL(error, copy_tensor, tensor, value, VX_WRITE_ONLY);
     return VX_SUCCESS;
 }
 
@@ -189,17 +133,15 @@ static vx_kernel add_kernel(vx_context context)
 {
     static const vx_uint8 PROGRAM[] = {'S', 'H', 'D', 'R'}; /* the driver's magic, and no more */
     vx_kernel_description_t *kernel = run->description;
-    const vx_enum enumeration = (vx_enum)RUNTIME_ENUMERATION;
 
-    kernel->enumeration = RUNTIME_ENUMERATION;
     if (!run->has_program) {
-        return vxAddUserKernel(context, kernel->name, enumeration, kernel->function,
+        return vxAddUserKernel(context, kernel->name, CUSTOM_KERNEL, kernel->function,
                                kernel->numParams, kernel->validate, kernel->initialize,
                                kernel->deinitialize);
     }
     vx_program program = vxCreateProgramWithBinary(context, PROGRAM, sizeof PROGRAM);
     vxBuildProgram(program, "-cl-viv-vx-extension");
-    return vxAddKernelInProgram(program, kernel->name, enumeration, kernel->numParams,
+    return vxAddKernelInProgram(program, kernel->name, CUSTOM_KERNEL, kernel->numParams,
                                 kernel->validate, kernel->initialize, kernel->deinitialize);
 }
 
@@ -208,21 +150,13 @@ static vx_status create_node(vx_context context, struct harness_error *error)
     vx_kernel kernel = add_kernel(context);
     const struct harness_attachment *uniform;
 
-    CALL(error, vxGetStatus, (vx_reference)kernel);
-    for (vx_uint32 i = 0; i < run->description->numParams; i++) {
-        const vx_param_description_t *row = &run->description->parameters[i];
-        CALL(error, vxAddParameterToKernel, kernel, i, row->direction, row->data_type, row->state);
+    vx_status status = finalize_kernel(kernel, run->description, error);
+    if (status == VX_SUCCESS) {
+        status = create_graph(context, kernel, run->invocation, run->references, &run->graph,
+                              &run->node, error);
     }
-    CALL(error, vxFinalizeKernel, kernel);
-    run->graph = vxCreateGraph(context);
-    CALL(error, vxGetStatus, (vx_reference)run->graph);
-    run->node = vxCreateGenericNode(run->graph, kernel);
-    CALL(error, vxGetStatus, (vx_reference)run->node);
-    for (unsigned i = 0; i < run->invocation->count; i++) {
-        CALL(error, vxSetParameterByIndex, run->node, i, run->references[i]);
-        if (run->invocation->values[i].role == HARNESS_PARAM) { /* the node alone holds it */
-            CALL(error, vxReleaseReference, &(vx_reference){run->references[i]});
-        }
+    if (status != VX_SUCCESS) {
+        return status;
     }
     for (unsigned i = 0; (uniform = next_attachment(UNIFORM, &i)) != NULL;) {
         const vx_size size = strtoul(uniform->bytes, NULL, 10);
@@ -239,24 +173,12 @@ static bool choose_kernel(vx_kernel_description_t **kernels, struct harness_erro
     unsigned position = 0;
     const struct harness_attachment *chosen = next_attachment("kernel_index", &position);
     const unsigned long index = chosen != NULL ? strtoul(chosen->bytes, NULL, 10) : 0;
-    unsigned count = 0;
 
-    while (kernels[count] != NULL) {
-        count++;
-    }
-    if (index >= count) {
-        snprintf(error->message, sizeof error->message,
-                 "kernel_index %lu is out of range (kernels in the list: %u)", index, count);
+    run->description = find_kernel(kernels, index, run->invocation, error);
+    if (run->description == NULL) {
         return false;
     }
-    run->description = kernels[index];
     run->has_program = index > 0;
-    if (run->description->numParams != run->invocation->count) {
-        snprintf(error->message, sizeof error->message,
-                 "kernel '%s' has %u parameters, but op.yml has %u; run `scons target=x64`",
-                 run->description->name, run->description->numParams, run->invocation->count);
-        return false;
-    }
     return true;
 }
 
@@ -323,7 +245,7 @@ static int clean_up(void *node)
     for (unsigned i = 0; i < run->invocation->count; i++) {
         const struct harness_value *value = &run->invocation->values[i];
         if (value->role == HARNESS_OUTPUT) {
-            copy_tensor((vx_tensor)run->references[i], value->bytes, VX_READ_ONLY);
+            copy_tensor((vx_tensor)run->references[i], value, VX_READ_ONLY);
         }
     }
     vxReleaseContext(&run->context);

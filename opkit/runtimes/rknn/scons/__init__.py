@@ -1,5 +1,5 @@
 """SCons tools of this runtime, one file each."""
 
-from opkit.runtimes.rknn.scons import package, vx_debugger, vx_kernel
+from opkit.runtimes.rknn.scons import driver, package, vx_debugger, vx_kernel
 
-TOOLS = (package, vx_kernel, vx_debugger)
+TOOLS = (package, driver, vx_kernel, vx_debugger)

@@ -1,0 +1,158 @@
+"""`scons check driver=FOLDER`: the cases in the boards' driver, above a stand-in for its hardware.
+
+By default the driver is a fake, the host runtime, which first asks the stand-in what the boards'
+driver asks. The vendor's is tested, too, if this is set:
+
+    RKNPU_DRIVER  a folder with its libraries for aarch64 or armhf: libOpenVX.so and dependencies
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from opkit.runtimes.rknn.driver.folder import read_driver
+from tests.check.target_repositories import check, need, rows, script
+from tests.repositories import RKNN_OPERATORS, Repository, generate
+from tests.runtimes.rknn.driver_build import driver_folder, stand_in
+
+pytestmark = pytest.mark.slow
+
+DESCRIPTION = """\
+name: Copy
+runtimes: [rknn]
+inputs: {x: {type: VX_TYPE_TENSOR}}
+outputs: {y: {type: VX_TYPE_TENSOR}}
+params: {fails: {type: VX_TYPE_BOOL, default: false}}
+kernels: [cpu]
+"""
+TESTS = """\
+import numpy as np
+import pytest
+
+from opkit.testing import Case, check_cpu_kernel
+
+NUMBERS = np.linspace(-2, 2, 24).reshape(2, 3, 4)
+CASES = [Case(name, {"x": NUMBERS.astype(name)}) for name in ("float16", "float32")]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case)
+"""
+NAMES = ("driver 0.1.2", "librknn_runtime 0.1.2")
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    need("qemu-aarch64-static", "qemu-user-static")
+    return driver_folder(tmp_path_factory.mktemp("vendor") / "driver", "aarch64")
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    made = generate(tmp_path_factory.mktemp("repository"), DESCRIPTION)
+    (made.path / "tests/test_copy.py").write_text(TESTS)
+    return made
+
+
+def results(output: str) -> Counter[tuple[str, str]]:
+    """Return how often a kernel has a result: (kernel, "equal" or "FAILED")."""
+    return Counter(
+        (kernel, "FAILED" if cells[-1] == "FAILED" else "equal")
+        for kernel, found in rows(output, ("driver", "librknn_runtime")).items()
+        for cells in found
+    )
+
+
+def test_cases_run_in_driver(repository: Repository, driver: Path) -> None:
+    run = check(repository, f"driver={driver}")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert results(run.stdout) == {(name, "equal"): 2 for name in NAMES}
+    checked = "; ".join(f"{name}: 2 cases" for name in NAMES)
+    assert checked in re.sub(r"\s+", " ", run.stdout)
+
+
+def test_failure_of_kernel_is_seen(repository: Repository, driver: Path, tmp_path: Path) -> None:
+    failing = repository.copy(tmp_path)
+    compute = failing.path / "copy_compute.h"
+    compute.write_text(compute.read_text().replace("return NULL;", 'return "it fails";', 1))
+    run = check(failing, f"driver={driver}")
+    assert run.returncode != 0
+    assert results(run.stdout)[NAMES[0], "FAILED"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["check", "driver=nowhere"], "error: driver=nowhere: not a folder; the vendor's public "),
+        (["driver={driver}"], "runs the cases; write scons check driver="),
+        (
+            ["check", "driver={driver}", "target=rv1126", "qemu=qemu-arm-static"],
+            "is for aarch64, but qemu= runs programs for armhf; pass a target of aarch64",
+        ),
+    ],
+)
+def test_invalid_arguments(
+    arguments: list[str], message: str, repository: Repository, driver: Path
+) -> None:
+    filled = [word.format(driver=driver) for word in arguments]
+    run = repository.scons("-Q", *filled, check=False, path=os.environ["PATH"])
+    assert run.returncode == 2
+    assert message in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_help_names_missing_packages(repository: Repository, tmp_path: Path) -> None:
+    """The libraries may be missing on this PC, too."""
+    output = repository.scons("-h", path=str(tmp_path)).stdout
+    help_text = re.sub(r"\s+", " ", output)
+    assert "This PC runs it for no ABI; for aarch64 and armhf run sudo apt install" in help_text
+    assert "sudo apt install qemu-user-static" in help_text
+
+
+SSH = """\
+case "$4" in
+    /tmp/opkit.*) exec {emulator} "$4" ;;
+    *) exec sh -c "$4" ;;
+esac
+"""
+
+
+def test_driver_of_board(repository: Repository, driver: Path, tmp_path: Path) -> None:
+    hardware = stand_in(read_driver(driver), tmp_path)
+    variables = (f"LD_LIBRARY_PATH={tmp_path}:{driver}", f"LD_PRELOAD={hardware}")
+    words = ("qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu", *(f"-E {v}" for v in variables))
+    script(tmp_path / "ssh", SSH.format(emulator=" ".join(words)))
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    run = check(repository, "driver=board", "target=rk1808", "qemu=ssh:me@board", path=path)
+    assert run.returncode == 0, run.stdout + run.stderr
+    names = ("driver", "librknn_runtime")  # the version is on the board
+    assert results(run.stdout) == {(name, "equal"): 2 for name in names}
+
+
+RKNPU_DRIVER = os.environ.get("RKNPU_DRIVER", "")
+TARGETS = {"aarch64": "rk1808", "armhf": "rv1126"}
+
+
+@pytest.mark.skipif(not RKNPU_DRIVER, reason="set RKNPU_DRIVER to run the vendor's driver")
+@pytest.mark.parametrize("name", RKNN_OPERATORS)
+def test_operator_runs_in_vendors_driver(name: str, example: Callable[..., Repository]) -> None:
+    """In the driver and in the emulator alone, the kernel has the same differences.
+
+    On armhf these include the elements of float32 cases that NEON flushes to zero.
+    """
+    folder = Path(RKNPU_DRIVER).absolute()
+    abi = read_driver(folder).abi
+    run = check(example(name, "rknn"), f"driver={folder}", f"target={TARGETS[abi]}")
+    alone = f"CPU kernel, {abi}"
+    table = rows(run.stdout, ("driver", "librknn_runtime", alone))
+    expected = [cells[:-1] for cells in table.pop(alone)]
+    assert len(table) == 2, run.stdout + run.stderr
+    for kernel, found in table.items():
+        assert [cells[:-1] for cells in found] == expected, kernel

@@ -20,8 +20,7 @@ import pytest
 from opkit.check.vendor_libraries import emulated
 from opkit.errors import OpkitError
 from opkit.toolchains.abi import ABIS
-from tests.check.target_repositories import check, need
-from tests.check.test_target_check import program
+from tests.check.target_repositories import check, need, script
 from tests.compiling import C_SOURCES, OPKIT, build
 from tests.repositories import Repository, generate
 from tests.runtimes.rknn2.support import HEADERS
@@ -237,7 +236,7 @@ def test_board(
     npu = OPKIT / "runtimes/rknn2/librknnrt/npu.c"
     build(tmp_path / "npu.so", npu, "-shared", "-ldl", "-lpthread", abi=ABIS["armhf"])
     command = shlex.join(emulated("armhf", {"LD_PRELOAD": str(tmp_path / "npu.so")}))
-    program(tmp_path / "ssh", SSH.format(command=command))
+    script(tmp_path / "ssh", SSH.format(command=command))
     words = [f"rknn2_python={toolkit}", "target=rk3588", "abi=armhf", "qemu=ssh:board"]
     path = f"{tmp_path}:{os.environ['PATH']}"
     run = check(copy, *words, f"librknnrt={library}", path=path)

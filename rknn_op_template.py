@@ -1,8 +1,8 @@
 """Checks the answers to cookiecutter's questions, before any file is written.
 
-A Jinja filter checks each answer right after its question (cookiecutter.json). An error ends the
-run with one line. A hook would be too late: the folder exists by then, and cookiecutter deletes it
-when a hook fails.
+A Jinja filter checks each answer right after its question (cookiecutter.json). On a terminal the
+question is asked again, else an error ends the run with one line. A hook would be too late: the
+folder exists by then, and cookiecutter deletes it when a hook fails.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import click
 from cookiecutter.exceptions import FailedHookException
+from cookiecutter.prompt import read_user_variable
 from jinja2 import Environment
 from jinja2.ext import Extension
 
@@ -28,14 +29,14 @@ sys.dont_write_bytecode = True  # keep the clone clean
 sys.path.insert(0, str(ROOT))
 try:
     from opkit.creation.adaptation import adapted
-    from opkit.creation.license import license_text
+    from opkit.creation.license import NONE, license_text
     from opkit.creation.schema import with_schema
+    from opkit.creation.starter import starter
     from opkit.description.file import normalized, read_description
     from opkit.description.spec import OpSpec
     from opkit.errors import OpkitError
-    from opkit.models.rewriting import with_runtimes
     from opkit.repository import refuse_folder_name
-    from opkit.runtimes import DEFAULT, available, parse
+    from opkit.runtimes import available, parse
     from opkit.text import did_you_mean
 
     RUNTIMES = {name: each.describe for name, each in available().items()}  # imported now
@@ -44,22 +45,7 @@ finally:
     sys.dont_write_bytecode = _write_no_bytecode
 
 STARTER_NAME = "MyOperator"
-_STARTER = """\
-name: $name
-framework: $framework
-$starter
-# Every build reads this file; the kernels get inputs, outputs and params in this order.
-inputs:
-  input: {type: VX_TYPE_TENSOR}
-outputs:
-  output: {type: VX_TYPE_TENSOR}
-
-# A param is the model's attribute of its name, or the constant input in `source`; `default` is for
-# models without it. To add one, remove the # and run `scons`.
-params:
-  # size: {type: VX_TYPE_ARRAY, length: 2, source: "const:size", doc: "height and width"}
-  # align_corners: {type: VX_TYPE_BOOL, default: false}
-  # epsilon: {type: VX_TYPE_FLOAT32, default: 0.001}"""
+_Checked = TypeVar("_Checked")
 
 
 class Answers(Extension):
@@ -72,6 +58,7 @@ class Answers(Extension):
 
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
+        _refuse_private_variables()
         environment.filters["operator_name"] = operator_name
         environment.filters["runtimes"] = default_runtimes
         environment.filters["description"] = description
@@ -97,6 +84,10 @@ def operator_name(answers: dict[str, Any]) -> str:
     depend on a file that may have moved or changed.
     """
     _warn_of_unknown_variables()
+    return _until_valid(answers, "config", "", lambda: _checked_config(answers))
+
+
+def _checked_config(answers: dict[str, Any]) -> str:
     config = _text_answer(answers, "config").strip()
     if not config:
         answers["config"] = ""
@@ -108,28 +99,37 @@ def operator_name(answers: dict[str, Any]) -> str:
 
 def default_runtimes(answers: dict[str, Any]) -> str:
     """Check the answer to `op_name` and return the runtimes of the description."""
+    default = str(answers["__name"])
+    return _until_valid(answers, "op_name", default, lambda: _checked_folder(answers))
+
+
+def _checked_folder(answers: Mapping[str, Any]) -> str:
     folder = _text_answer(answers, "op_name")
     try:
         refuse_folder_name(folder)
     except OpkitError as error:
         _refuse(f"op_name: {error}")
     config = answers["config"]
-    spec = _parse(config, "config") if config else _check_starter(_starter(folder, [DEFAULT]))
+    spec = _parse(config, "config") if config else _check_starter(starter(folder))
     return ", ".join(spec.runtimes)
 
 
 def description(answers: dict[str, Any]) -> str:
     """Check the answer to `runtimes` and return the text of op.yml, without its last newline."""
+    default = _checked_folder(answers)
+    return _until_valid(answers, "runtimes", default, lambda: _checked_description(answers))
+
+
+def _checked_description(answers: dict[str, Any]) -> str:
     names = _text_answer(answers, "runtimes").replace(",", " ").split()
     for name in names:
         if name not in RUNTIMES:
             _refuse(f"runtimes: invalid {name!r} (expected {', '.join(RUNTIMES)})")
-    if not answers["config"]:
-        answers["config"] = _starter(answers["op_name"], names)
-    text = str(answers["config"])
-    if list(_parse(text, "config").runtimes) != names:
-        text = _adapted(text, names)
-    return with_schema(text)
+    text = str(answers["config"] or starter(answers["op_name"], names))
+    is_adapted = list(_parse(text, "config").runtimes) != names
+    found = _adapted(text, names) if is_adapted else text
+    answers["config"] = text
+    return with_schema(found)
 
 
 def _adapted(text: str, runtimes: Sequence[str]) -> str:
@@ -145,30 +145,41 @@ def _adapted(text: str, runtimes: Sequence[str]) -> str:
 
 def license_of_answers(answers: dict[str, Any]) -> str:
     """Check the answers to `license` and `author` and return the text of LICENSE."""
-    choice, author = _text_answer(answers, "license"), _text_answer(answers, "author")
+    _until_valid(answers, "license", NONE, lambda: _license(answers, ""))
+    author = "author"
+    return _until_valid(
+        answers, author, "", lambda: _license(answers, _text_answer(answers, author))
+    )
+
+
+def _license(answers: Mapping[str, Any], author: str) -> str:
+    choice = _text_answer(answers, "license")
     try:
         return license_text(ROOT / "licenses", choice, author, answers["op_name"])
     except OpkitError as error:
         _refuse(str(error))
 
 
-def _starter(operator: str, runtimes: Sequence[str]) -> str:
-    """Return the description of a new operator."""
-    starters = "".join(RUNTIMES[name].starter for name in dict.fromkeys(runtimes))
-    of_keys: dict[str, str] = {}
-    for line in starters.splitlines(keepends=True):
-        of_keys.setdefault(line.partition(":")[0], line)  # the first runtime's
-    lines = "".join(of_keys.values())
-    text = _STARTER.replace("$name", operator)
-    text = text.replace("$starter\n", f"{lines}\n" if lines else "\n")
-    text = text.replace("$framework", _framework(runtimes))
-    return text if [*runtimes] == [DEFAULT] else with_runtimes(text, runtimes)
+def _until_valid(
+    answers: dict[str, Any], question: str, default: str, check: Callable[[], _Checked]
+) -> _Checked:
+    """Return the result of a check; on a terminal, ask again until the answer is valid."""
+    while True:
+        try:
+            return check()
+        except FailedHookException as error:
+            if not _is_interactive():
+                raise
+            print(error, file=sys.stderr)
+        prompts = _questions()["__prompts__"]
+        answers[question] = read_user_variable(question, default, prompts, "  ")
 
 
-def _framework(runtimes: Sequence[str]) -> str:
-    """Return the first runtime's first framework that all of the runtimes have."""
-    taken = [RUNTIMES[name].frameworks for name in runtimes or [DEFAULT]]
-    return next((each for each in taken[0] if all(each in others for others in taken)), taken[0][0])
+def _is_interactive() -> bool:
+    """Return whether cookiecutter's command asks its questions on a terminal."""
+    command = click.get_current_context(silent=True)
+    asks = command is not None and command.params.get("no_input") is False
+    return asks and sys.stdin.isatty()
 
 
 def _check_starter(text: str) -> OpSpec:
@@ -184,26 +195,45 @@ def _own_sources() -> frozenset[str]:
 
     Read for every environment: an update of a project runs two versions in one process.
     """
-    questions = json.loads((ROOT / "cookiecutter.json").read_text(encoding="utf-8"))
-    defaults = (value for value in questions.values() if isinstance(value, str))
+    defaults = (value for value in _questions().values() if isinstance(value, str))
     hooks = (path.read_text(encoding="utf-8") for path in (ROOT / "hooks").glob("*.py"))
     names = (path.name for path in (ROOT / PROJECT).iterdir() if "{" in path.name)
     return frozenset({PROJECT, *names, *defaults, *hooks})
 
 
-def _warn_of_unknown_variables() -> None:
-    """Warn of unknown variables on the command line; cookiecutter ignores them silently."""
+def _questions() -> dict[str, Any]:
+    """Return the content of cookiecutter.json."""
+    return dict(json.loads((ROOT / "cookiecutter.json").read_text(encoding="utf-8")))
+
+
+def _given_variables() -> list[str]:
+    """Return the names of the variables on cookiecutter's command line."""
     command = click.get_current_context(silent=True)
     given = command.params.get("extra_context") if command else None
-    questions = [*json.loads((ROOT / "cookiecutter.json").read_text(encoding="utf-8"))]
-    public = [question for question in questions if not question.startswith("_")]
-    for name in given if isinstance(given, Mapping) else ():
-        if name not in questions:
+    return [*given] if isinstance(given, Mapping) else []
+
+
+def _public_questions() -> list[str]:
+    return [question for question in _questions() if not question.startswith("_")]
+
+
+def _refuse_private_variables() -> None:
+    """Refuse the template's own variables on the command line, which are not questions."""
+    for name in _given_variables():
+        if name.startswith("_"):
+            _refuse(f"{name}: is private (expected {', '.join(_public_questions())})")
+
+
+def _warn_of_unknown_variables() -> None:
+    """Warn of unknown variables on the command line; cookiecutter ignores them silently."""
+    public = _public_questions()
+    for name in _given_variables():
+        if name not in public:
             hint = did_you_mean(name, public) or f"there are {', '.join(public)}"
             print(f"warning: {name!r} is ignored: no such variable; {hint}", file=sys.stderr)
 
 
-def _text_answer(answers: dict[str, Any], question: str) -> str:
+def _text_answer(answers: Mapping[str, Any], question: str) -> str:
     answer = answers.get(question)
     if not isinstance(answer, str):
         _refuse(f"{question}: must be text, not a value of another type")

@@ -28,6 +28,7 @@ def main() -> int:
     sys.path.insert(0, str(Path(OPKIT_PARENT).parent) if is_of_0_1 else OPKIT_PARENT)
     from opkit.creation.completion import complete
     from opkit.creation.next_steps import next_steps
+    from opkit.creation.origin import documentation, of_checkout
     from opkit.creation.schema import MODELINE, MODELINE_0_1
     from opkit.errors import OpkitError
     from opkit.repository import load
@@ -39,6 +40,8 @@ def main() -> int:
         spec = load(project)
         was_there = (project / f"{spec.lower}_compute.h").exists()
         complete(project, spec)
+        with (project / "README.md").open("a", encoding="utf-8") as readme:
+            readme.write(documentation(of_checkout(Path(OPKIT_PARENT))))
     except OpkitError as error:
         print(error, file=sys.stderr)
         return 1

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from opkit import manifest, runtimes
+from opkit import manifest, runtimes, workspace
 from opkit.complaint import Complaint, SourceError
 from opkit.description.describe import Describe, Described
 from opkit.description.file import read_description
+from opkit.description.parser import PC
 from opkit.description.reader import position
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -76,8 +77,13 @@ def refuse_other_opkit(root: Path) -> None:
     if wheel.version != BUILD:
         raise OpkitError(
             f"this repository needs rknn-opkit {wheel.version}, and {BUILD} is installed; run: "
-            "pip install -r requirements.txt"
+            f"pip install -r {requirements(root)}"
         )
+
+
+def requirements(root: Path) -> str:
+    """Return the path of requirements.txt, relative to the repository."""
+    return os.path.relpath(workspace.home(root) / "requirements.txt", root)
 
 
 def own_wheel(root: Path) -> Wheel:
@@ -181,7 +187,9 @@ def _once_only_files(root: Path, spec: OpSpec, before: Manifest) -> dict[str, _O
     """
     own = {
         path: _OwnFile(text)
-        for path, text in once_only_files(spec, runtimes.selected(spec)).items()
+        for path, text in _without_shared(
+            root, once_only_files(spec, runtimes.selected(spec))
+        ).items()
     }
     compute = _compute_file(spec)
     if spec.elementwise or f"generated/{compute}" not in before.generated:
@@ -261,7 +269,12 @@ def _generated_files(root: Path, spec: OpSpec) -> dict[str, str]:
     """
     reference = (root / f"{spec.lower}_reference.py").read_text(encoding="utf-8")
     math = (root / spec.math_file).read_text(encoding="utf-8") if spec.elementwise else ""
-    return generated_files(spec, reference, runtimes.selected(spec), math)
+    return _without_shared(root, generated_files(spec, reference, runtimes.selected(spec), math))
+
+
+def _without_shared(root: Path, files: dict[str, str]) -> dict[str, str]:
+    """Return path -> text of the files in the repository's own folder, not its workspace's."""
+    return workspace.own_files(files) if workspace.of_member(root) else files
 
 
 def drift(root: Path, spec: OpSpec, cache: Path) -> list[Complaint]:
@@ -307,12 +320,21 @@ def stale(root: Path, spec: OpSpec) -> list[Complaint]:
     found = []
     for path, text in _generated_files(root, spec).items():
         file = root / path
-        if not file.is_file():
+        if file.is_dir():
+            found.append(Complaint(path, "is a folder", hint="delete it; `scons` writes a file"))
+        elif not file.is_file():
             found.append(Complaint(path, "not found", hint="run `scons`, which writes it"))
         elif file.read_bytes() != text.encode():
             problem = "is not what op.yml and the reference make it"
             found.append(Complaint(path, problem, hint="run `scons`, which writes it"))
     return found
+
+
+def has_target(spec: OpSpec, name: str) -> bool:
+    """Return whether an operator can be built for a target, `all` and this PC included."""
+    if name.lower() in ("all", PC):
+        return True
+    return any(name.lower() in runtime.describe.targets for runtime in runtimes.selected(spec))
 
 
 def products(

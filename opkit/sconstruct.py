@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import os
 import shlex
-import sys
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,6 +30,8 @@ from opkit.build.compiler_output import Output
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.repository_files import refuse_links_in
+from opkit.terminal import print_message
+from opkit.text import wrapped
 from opkit.toolchains import zig
 from opkit.version import VERSION
 
@@ -81,18 +82,19 @@ def construct(root: Path) -> None:
         if not changes_nothing and not cleans:
             nodes = env.Flatten(products)
             below = {node: product_sources.nodes_below(node) for node in nodes}
+            atexit.register(user_cache.trim, env)
             atexit.register(product_sources.record_sources, root, below)
             atexit.register(_discard_if_failed, [Path(str(node)) for node in nodes])
             drift = repository.drift(root, operator, root / BUILD)
             for complaint in (*repository.warnings(root), *drift):
-                print(f"{complaint.severity}: {complaint}", file=sys.stderr)
+                print_message(complaint.severity, complaint)
     except OpkitError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print_message("error", error)
         if not changes_nothing and not Script.COMMAND_LINE_TARGETS:
             _discard(repository.products(root, runtimes.available().values(), stale))
         Script.Exit(2)
     except OSError as error:
-        print(f"error: {error.filename or Path.cwd()}: {error.strerror}", file=sys.stderr)
+        print_message("error", f"{error.filename or Path.cwd()}: {error.strerror}")
         Script.Exit(2)
 
 
@@ -127,7 +129,9 @@ def _arguments(
     operator_runtimes = runtimes.selected(operator)
     described = [runtime.describe for runtime in operator_runtimes]
     targets = {name: target for each in described for name, target in each.targets.items()}
-    options.refuse_target(Script.ARGUMENTS.get("target", ""), targets, described)
+    if "target" in Script.ARGUMENTS:
+        known = [runtime.describe for runtime in runtimes.available().values()]
+        options.refuse_target(Script.ARGUMENTS["target"], described, known)
     variables = options.declare(Script.ARGUMENTS, operator, targets, tools)
     env = Script.Environment(
         variables=variables,
@@ -176,7 +180,7 @@ Options, as name=value:
 {notes}
 """
     # A path in a line may leave no room for the rest of it.
-    return "".join(f"{options.wrapped(line)}\n" for line in text.splitlines())
+    return wrapped(text) + "\n"
 
 
 def _declare(env: Any, request: options.Request) -> list[Any]:

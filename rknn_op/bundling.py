@@ -25,6 +25,7 @@ from opkit.toolchains.elf import version_key
 from opkit.toolchains.languages import C_LANGUAGE
 from rknn_op.creation import create_folder, refuse_existing
 from rknn_op.processes import Processes
+from rknn_op.progress import step
 from rknn_op.repositories import require
 from rknn_op.temporary import temporary_folder
 
@@ -210,10 +211,12 @@ def create(planned: Plan) -> list[str]:
     with Processes() as processes, temporary_folder() as scratch:
         for abi in planned.abis:
             files |= _plugins(planned, abi)
-            library = _library(processes, scratch / abi, planned, abi, files)
+            with step(f"linking the operators for {abi}"):
+                library = _library(processes, scratch / abi, planned, abi, files)
             files[f"lib/{abi}/{LIBRARY}"] = library
         if planned.model is not None:
-            files[MODEL] = _model(processes, scratch, planned, planned.model)
+            with step("converting the model"):
+                files[MODEL] = _model(processes, scratch, planned, planned.model)
     create_folder(planned.folder, files)
     return sorted(files)
 

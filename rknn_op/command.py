@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import os
 
 import click
 
 from opkit.errors import OpkitError
+from opkit.terminal import chosen_color
 from opkit.version import VERSION
 from rknn_op import messages
 
@@ -21,7 +23,11 @@ VERBS = {
     "build": "Build and pack by the repository's own code, with `scons`.",
     "bundle": "Make an application with all operators of a model.",
     "check": "Compare kernels with numpy by the repository's own code.",
+    "report": "Check, and write pages of the results.",
     "update": "Update opkit and the generated files to this version.",
+    "workspace": "Make a workspace: many operators, one opkit, one CI.",
+    "rename": "Rename the operator of a repository.",
+    "doctor": "Show the tools on this PC, and how to get missing ones.",
     "inspect": "Show the contents of packages (.rknnop).",
     "diff": "Show the differences between two packages.",
     "targets": "List the targets and the minimum version of their runtimes.",
@@ -69,9 +75,13 @@ class _Verbs(click.Group):
             import traceback  # only here, because it takes a tenth of the time of --help
 
             traceback.print_exc()
+            from rknn_op.origin import origin
+
+            known = origin()
+            place = f"\n{known.url}" if known else " its authors"
             click.echo(
-                f"\nThis is a bug of rknn-op-template {VERSION}. Please report it at\n"
-                "the issues of rknn-op-template, with all of the above and the command line.",
+                f"\nThis is a bug of rknn-op {VERSION}. Please report it to{place},\n"
+                "with all of the above and the command line.",
                 err=True,
             )
             ctx.exit(70)
@@ -92,6 +102,7 @@ class _Verbs(click.Group):
 @click.pass_context
 def main(ctx: click.Context, action: str | None, config: str | None, op_path: str | None) -> None:
     """Custom operators for RKNN-Toolkit, RKNN-Toolkit2 and PPLNN, each from one YAML file."""
+    ctx.color = chosen_color(os.environ)
     if ctx.invoked_subcommand is not None:
         return
     # The vendor's command line has options for both actions, but no verb.

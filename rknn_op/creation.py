@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -21,10 +22,12 @@ from opkit.complaint import Complaint
 from opkit.creation.adaptation import adapted
 from opkit.creation.completion import LOCK, REQUIREMENTS
 from opkit.creation.license import NONE, license_text
+from opkit.creation.origin import Origin, documentation
 from opkit.creation.requirements import Extra, lock_text, requirements_text
 from opkit.creation.schema import with_schema
 from opkit.creation.wheel import wheel
-from opkit.description.file import read_description
+from opkit.description import unknown_target
+from opkit.description.file import read_description, read_stream
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.generated import generated_files
@@ -32,8 +35,8 @@ from opkit.files.skeletons import once_only_files
 from opkit.manifest import Manifest
 from opkit.models.rewriting import with_target
 from opkit.version import VERSION
-from rknn_op import template
-from rknn_op.origin import Origin, origin
+from rknn_op import joining, template
+from rknn_op.origin import origin
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ class Choices:
 CRUFT = ".cruft.json"
 """cruft's record of a repository: the template's origin and the answers."""
 DEFAULTS = Choices()
+STDIN = Path("-")
+"""The description on standard input."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +91,11 @@ class Created:
     """A new repository, or in a dry run its plan.
 
     Attributes:
-        folder: its path.
+        plan: its plan.
         warnings: of its plan.
     """
 
-    folder: Path
+    plan: Plan
     warnings: Sequence[Complaint] = ()
 
 
@@ -100,7 +105,7 @@ def plan(
     """Check a description and the path of its repository; return the plan.
 
     Args:
-        config: the file with the description.
+        config: the file with the description; STDIN: standard input.
         folder: the repository to make; None: in `parent`, with the operator's name.
         parent: the folder of the repository if `folder` is None.
         choices: the user's other choices.
@@ -108,6 +113,9 @@ def plan(
     Raises:
         OpkitError: the description or a choice is invalid, or the path exists.
     """
+    if config == STDIN:
+        text = read_stream(sys.stdin.buffer, "<stdin>")
+        return plan_text(text, "<stdin>", folder, parent, choices)
     return plan_text(read_description(config), str(config), folder, parent, choices)
 
 
@@ -134,6 +142,8 @@ def plan_text(
     """
     spec = runtimes.parse(text, source)
     warnings: Sequence[Complaint] = ()
+    if choices.target:
+        _refuse_target(choices.target, choices.runtimes or spec.runtimes)
     if choices.runtimes:
         changed = f"{source}, changed by options"
         text, found = adapted(text, choices.runtimes, changed, choices.target)
@@ -149,6 +159,22 @@ def plan_text(
     license = license_text(template.LICENSES, choices.license, choices.author, name)
     own = {"LICENSE": license.encode()} if license else {}
     return Plan(spec, with_schema(text), folder, {**own, **files}, choices, warnings)
+
+
+def _refuse_target(name: str, names: Sequence[str]) -> None:
+    """Refuse a target that the runtimes do not have.
+
+    Raises:
+        OpkitError: it is not a target of theirs.
+    """
+    known = {name: runtime.describe for name, runtime in runtimes.available().items()}
+    chosen = [known[each] for each in names if each in known]
+    expected = [target for each in chosen for target in each.targets]
+    if chosen and name.lower() not in expected:
+        refusal = unknown_target.refusal(
+            name, chosen, known.values(), expected, "pass --runtime {}"
+        )
+        raise OpkitError(f"--target: {refusal}")
 
 
 def refuse_existing(folder: Path) -> None:
@@ -171,7 +197,11 @@ def create(plan: Plan, more: Mapping[str, bytes] = {}) -> None:
     Raises:
         OpkitError: it cannot be made, or its path exists now.
     """
-    create_folder(plan.folder, *_contents(plan).values(), more)
+    contents = _contents(plan)
+    root = joining.workspace_for(plan.folder)
+    if root is not None:
+        joining.require_package(root, plan.extra)
+    create_folder(plan.folder, *contents.values(), more)
 
 
 def create_folder(folder: Path, *contents: Mapping[str, bytes]) -> None:
@@ -209,7 +239,23 @@ def rehearse(plan: Plan) -> dict[str, list[str]]:
 
 
 def _contents(plan: Plan) -> dict[str, dict[str, bytes]]:
-    """Return owner -> path -> content of every file of a new repository.
+    """Return owner -> path -> content of every file of a new repository, or member of a workspace.
+
+    Raises:
+        OpkitError: it cannot be made.
+    """
+    root = joining.workspace_for(plan.folder)
+    contents = contents_alone(plan)
+    if root is None:
+        return contents
+    of_member = {
+        owner: joining.member_files(files, root, plan.folder) for owner, files in contents.items()
+    }
+    return {owner: files for owner, files in of_member.items() if files}
+
+
+def contents_alone(plan: Plan) -> dict[str, dict[str, bytes]]:
+    """Return owner -> path -> content of every file of a repository that stands alone.
 
     Raises:
         OpkitError: it cannot be made.
@@ -230,6 +276,7 @@ def _contents(plan: Plan) -> dict[str, dict[str, bytes]]:
     generated = generated_files(spec, reference, chosen, math)
     written = Manifest(VERSION, dict.fromkeys(skeletons, VERSION), tuple(generated), own)
     known = origin()
+    of_operator["README.md"] += documentation(known).encode()
     cruft = {CRUFT: cruft_text(_cruft_state(plan, known, sorted(of_operator)))} if known else {}
     more = {manifest.PATH: manifest.to_text(written), LOCK: lock_text(own, plan.extra), **cruft}
     return {
@@ -311,7 +358,7 @@ def _create_one(
         (rehearse if dry_run else create)(planned)
     except OpkitError as error:
         return error
-    return Created(planned.folder, planned.warnings)
+    return Created(planned, planned.warnings)
 
 
 def _absolute(path: Path) -> Path:
@@ -336,6 +383,20 @@ def _cruft_state(plan: Plan, known: Origin, skipped: Sequence[str]) -> dict[str,
         "directory": None,
         "skip": skipped,
     }
+
+
+def cruft_of(spec: OpSpec, text: str, folder: Path, skipped: Sequence[str]) -> str:
+    """Return the text of `.cruft.json` of an existing repository; empty: no known origin.
+
+    Args:
+        spec: its operator.
+        text: its description.
+        folder: the repository.
+        skipped: the paths of the user's files.
+    """
+    known = origin()
+    plan = Plan(spec, text.rstrip("\n"), folder)
+    return cruft_text(_cruft_state(plan, known, skipped)) if known else ""
 
 
 def cruft_text(state: Mapping[str, Any]) -> str:

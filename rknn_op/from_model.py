@@ -20,6 +20,7 @@ from opkit.text import printable
 from rknn_op import creation, scanning, template
 from rknn_op.creation import Choices, Plan
 from rknn_op.drafts import Draft, Source, Task, draft
+from rknn_op.progress import step, track
 from rknn_op.selection import Selection
 
 
@@ -96,10 +97,11 @@ def plans(
     if not groups:
         return Plans(model, target, ())
     nodes = [node for group in groups for node in group]
-    recording = _recording(model, nodes, inputs)
+    with step("running the model, to record cases"):
+        recording = _recording(model, nodes, inputs)
     task = Task(model, names, target, template.EXAMPLES, recording)
     planned, problems = [], []
-    for group in groups:
+    for group in track(groups, len(groups), "describing"):
         try:
             planned.append(_plan(draft(task, group), file, folder, selection.is_all, choices))
         except OpkitError as error:

@@ -1,4 +1,4 @@
-"""Ask git about a repository without running the programs that its configuration names."""
+"""Ask git about a repository without running programs of its configuration; commit a new one."""
 
 from __future__ import annotations
 
@@ -37,6 +37,46 @@ def uncommitted(folder: Path) -> list[str]:
     except OSError:
         return []
     return [line[3:] for line in status.stdout.splitlines()] if status.returncode == 0 else []
+
+
+def refuse_first_commit(folder: Path) -> None:
+    """Refuse to commit a new folder, before it is made.
+
+    Raises:
+        OpkitError: git is not installed, does not know the user, or has a repository around it.
+    """
+    here = folder.absolute()
+    parent = next(path for path in (here, *here.parents) if path.is_dir())
+    try:
+        inside = _git("rev-parse", "--show-toplevel", folder=parent)
+        identity = _git("var", "GIT_AUTHOR_IDENT", folder=parent)
+    except OSError:
+        raise OpkitError("--git: git not found; install it, or leave out --git") from None
+    if inside.returncode == 0:
+        raise OpkitError(
+            f"--git: {folder} is in the git repository {inside.stdout.strip()}; leave out --git, "
+            "and commit it there"
+        )
+    if identity.returncode:
+        raise OpkitError(
+            "--git: git does not know you; run `git config --global user.name NAME` and "
+            "`git config --global user.email ADDRESS`, or leave out --git"
+        )
+
+
+def first_commit(folder: Path, message: str) -> None:
+    """Make a git repository of a new folder, with one commit of all files.
+
+    Raises:
+        OpkitError: git fails; the folder stays as it is.
+    """
+    for words in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "-m", message]):
+        done = subprocess.run(
+            ["git", "-C", folder, *words], check=False, capture_output=True, text=True
+        )
+        if done.returncode:
+            problem = (done.stderr or done.stdout).strip()
+            raise OpkitError(f"{folder} is made, but `git {words[0]}` failed: {problem}")
 
 
 def _without_filters(folder: Path) -> Iterator[str]:

@@ -22,6 +22,7 @@ from opkit.models.running.inputs import random_inputs, read_inputs
 from opkit.models.running.weights import opened
 from opkit.runtimes import available
 from opkit.text import printable, shortened
+from rknn_op.progress import step
 from rknn_op.repositories import require
 from rknn_op.scanning import toolkits
 from rknn_op.temporary import temporary_folder
@@ -110,7 +111,8 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
         grafted = graft(source, model, found)
         refuse(model, runtime)
         inputs = read_inputs(options.inputs, model) if options.inputs else random_inputs(model)
-        proof = prove(source, grafted, inputs, options.max_error)
+        with step("running both models"):
+            proof = prove(source, grafted, inputs, options.max_error)
         outcome = Outcome(grafted, proof, warnings=warnings(grafted, runtime))
         if proof.cause:
             return outcome
@@ -122,7 +124,8 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
             request = simulation.Request(
                 toolkit, options.toolkit, files[-1], found, target, inputs, package
             )
-            simulated = simulation.simulate(request, proof.outputs, options.max_error)
+            with step(f"converting and simulating with {toolkit.name}"):
+                simulated = simulation.simulate(request, proof.outputs, options.max_error)
             outcome = replace(outcome, simulation=simulated)
             if outcome.problem:
                 return outcome

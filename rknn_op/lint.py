@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from opkit.description.file import read_description
 from opkit.description.reader import DescriptionError
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.terminal import fitted
 
 
 def lint(path: Path) -> list[Complaint]:
@@ -49,6 +52,7 @@ def _repository(
     yield from description
     of_opkit = [*_opkit(root)]
     yield from of_opkit
+    yield from _refusals(root)
     if spec is None:
         return
     from opkit import repository
@@ -70,6 +74,34 @@ def _repository(
         yield from repository.drift(root, spec, cache)
     yield from unread_params(root, spec)
     yield from idle_threads(root, spec)
+
+
+def _refusals(root: Path) -> Iterator[Complaint]:
+    """Yield a complaint about everything else that stops `scons` at its start."""
+    from opkit import repository
+    from opkit.build import machinery
+    from opkit.repository_files import refuse_links, refuse_links_in
+
+    with suppress(OpkitError):  # a complaint of its own
+        generated = repository.read_manifest(root).generated
+        yield from _refusal(root, lambda: refuse_links(root, *generated))
+    yield from _refusal(root, lambda: repository.refuse_path(root))
+    yield from _refusal(root, lambda: refuse_links_in(root, "build", but=machinery.FOLDER))
+    try:
+        ast.parse((root / "SConstruct").read_bytes())
+    except (SyntaxError, ValueError) as error:
+        line = error.lineno if isinstance(error, SyntaxError) else None
+        yield Complaint("SConstruct", f"not valid Python: {error}", line)
+
+
+def _refusal(root: Path, check: Callable[[], None]) -> Iterator[Complaint]:
+    try:
+        check()
+    except OpkitError as error:
+        place, _, problem = str(error).partition(": ")
+        path = Path(place)
+        file = str(path.relative_to(root)) if path.is_relative_to(root) else ""
+        yield Complaint(file, problem)
 
 
 @contextmanager
@@ -97,6 +129,10 @@ def _opkit(root: Path) -> Iterator[Complaint]:
     except OpkitError as error:
         yield Complaint(manifest.PATH, str(error).removeprefix(f"{manifest.PATH}: "))
         return
+    if own is None and not (root / manifest.PATH).is_file():
+        hint = f"restore it (`git checkout {manifest.PATH}`), or run `rknn-op update`"
+        yield Complaint(manifest.PATH, "not found", hint=hint)
+        return
     if own is None:
         yield Complaint("opkit", "a folder, as of 0.1.0", hint=_UPDATE, severity="warning")
         return
@@ -114,7 +150,7 @@ def _opkit(root: Path) -> Iterator[Complaint]:
 
 
 def _text(complaints: Iterable[Complaint]) -> str:
-    return "".join(f"{str(each).rstrip()}\n" for each in complaints)
+    return "".join(f"{fitted(str(each).rstrip(), sys.stdout)}\n" for each in complaints)
 
 
 def _json(complaints: Iterable[Complaint]) -> str:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 
 import click
 
 from opkit.errors import OpkitError
+from opkit.terminal import message
 
 
 def error(problem: object) -> None:
-    """Print an error; in color on a terminal."""
-    click.echo(f"{click.style('error:', fg='red')} {problem}", err=True)
+    """Print an error."""
+    click.echo(message("error", problem, sys.stderr), err=True)
 
 
 def warn(warnings: Iterable[object]) -> None:
-    """Print warnings, one per line; in color on a terminal."""
+    """Print warnings."""
     for warning in warnings:
-        click.echo(f"{click.style('warning:', fg='yellow')} {warning}", err=True)
+        click.echo(message("warning", warning, sys.stderr), err=True)
 
 
 def end_with(problems: Sequence[object], total: int, done: str) -> None:

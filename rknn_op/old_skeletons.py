@@ -16,9 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from opkit import repository
-from opkit.creation.wheel import wheel
+from opkit.creation.wheel import COPIED, wheel
 from opkit.errors import OpkitError
-from rknn_op import own_opkit
+from rknn_op import own_opkit, template
 from rknn_op.temporary import temporary_folder
 
 _MAX_BYTES = 1 << 20
@@ -49,6 +49,16 @@ def old_skeletons(root: Path, description: str) -> dict[str, str]:
                 (folder / name).write_bytes(text)
             return _rendered(folder, description)
     return {}
+
+
+def old_copied_files(root: Path) -> dict[str, str] | None:
+    """Return path -> text of the files that the repository's version copied from the template.
+
+    None if its wheel does not have them, or is missing or invalid.
+    """
+    names = {f"{COPIED}/{path}": path for path in template.files()}
+    found = _entries(root, names)
+    return {names[name]: text.decode() for name, text in found.items()} if found else None
 
 
 def _entries(root: Path, names: Collection[str]) -> Mapping[str, bytes]:

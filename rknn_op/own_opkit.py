@@ -10,9 +10,11 @@ import hashlib
 import io
 import os
 import zipfile
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
-from opkit import repository
+from opkit import repository, workspace
 from opkit.build.machinery import UNPACKED
 from opkit.build.user_cache import cache_folder
 from opkit.errors import OpkitError
@@ -44,9 +46,12 @@ def unpacked(root: Path) -> Path:
     try:
         data = content(root, wheel)
     except OpkitError as error:
-        raise OpkitError(f"{root / wheel.name}: {error}; {RESTORE}") from None
+        path = workspace.home(root) / wheel.name
+        raise OpkitError(f"{path}: {error}; {RESTORE}") from None
     try:
         whole_folder(folder, lambda beside: _unpack(data, beside))
+        with suppress(OSError):  # of another user
+            os.utime(folder)  # cache_limit deletes folders without use
     except OSError as error:
         raise OpkitError(f"{folder}: cannot be made: {error.strerror}") from None
     except zipfile.BadZipFile as error:
@@ -61,12 +66,26 @@ def content(root: Path, wheel: Wheel) -> bytes:
         OpkitError: the file cannot be read, or has another hash; the message omits the path.
     """
     try:
-        data = (root / wheel.name).read_bytes()
+        path = workspace.home(root) / wheel.name
+        stat = path.stat()
+        data, digest = _content(path, stat.st_ino, stat.st_mtime_ns, stat.st_size)
     except OSError as error:
         raise OpkitError(f"cannot be read: {error.strerror}") from None
-    if hashlib.sha256(data).hexdigest() != wheel.sha256:
+    if digest != wheel.sha256:
         raise OpkitError("is not the file that the manifest names by its hash")
     return data
+
+
+@lru_cache(maxsize=1)
+def _content(path: Path, *version: int) -> tuple[bytes, str]:
+    """Return the bytes of a file and their digest; once for all members of a workspace.
+
+    Args:
+        path: the file.
+        *version: the numbers that change with it.
+    """
+    data = path.read_bytes()
+    return data, hashlib.sha256(data).hexdigest()
 
 
 def _unpack(data: bytes, folder: Path) -> None:

@@ -1,9 +1,10 @@
-"""Progress bars, on a terminal only."""
+"""Progress of long commands, on a terminal only."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 import click
@@ -18,3 +19,19 @@ def track(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
         return
     with click.progressbar(items, total, label, file=sys.stderr) as bar:
         yield from bar
+
+
+_CLEAR = "\r\033[K"
+
+
+@contextmanager
+def step(text: str) -> Iterator[None]:
+    """Show the step of a command on a terminal's stderr, and erase it at the end."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    print(f"{text} ...", end="", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        print(_CLEAR, end="", file=sys.stderr, flush=True)

@@ -16,6 +16,7 @@ from opkit.models.targets import runtime_of_target
 from opkit.runtimes import available
 from opkit.runtimes.models import Models, OperatorList
 from opkit.text import printable
+from rknn_op.progress import step
 
 READERS: dict[str, Callable[[Path], Model]] = {
     ".onnx": onnx_model.read,
@@ -50,7 +51,8 @@ def scan_file(file: Path, target: str | None, toolkit: Path | None = None) -> Sc
         return result
     if models.toolkit is None:
         raise OpkitError(f"--toolkit: {toolkits()} has no target {target}")
-    answer = ask(models.toolkit, toolkit, file, target)
+    with step(f"asking {models.toolkit.name}"):
+        answer = ask(models.toolkit, toolkit, file, target)
     report = ToolkitReport(models.toolkit.name, answer.version, differences(result, answer))
     return replace(result, toolkit=report)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -42,13 +42,12 @@ class Run:
 
 
 def run_all(
-    folders: Sequence[Path], commands: Sequence[Sequence[str]], jobs: int
+    commands: Mapping[Path, Sequence[Sequence[str]]], jobs: int
 ) -> Generator[Run, None, None]:
-    """Run SCons with each list of arguments in each repository.
+    """Run SCons in repositories.
 
     Args:
-        folders: the repositories.
-        commands: the arguments of each run; sequential in a repository.
+        commands: repository -> the arguments of each run; sequential in a repository.
         jobs: the number of repositories in parallel; they share the processors.
 
     Yields:
@@ -58,15 +57,15 @@ def run_all(
     # An interruption kills the processes before the threads are waited for.
     with ThreadPoolExecutor(jobs) as threads, Processes() as processes:
         try:
-            each = partial(_runs, processes, commands, share)
-            for runs in threads.map(each, folders):
+            each = partial(_runs, processes, share)
+            for runs in threads.map(each, commands, commands.values()):
                 yield from runs
         finally:
             threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _runs(
-    processes: Processes, commands: Sequence[Sequence[str]], share: str, folder: Path
+    processes: Processes, share: str, folder: Path, commands: Sequence[Sequence[str]]
 ) -> list[Run]:
     runs = []
     for arguments in commands:

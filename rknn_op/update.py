@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from opkit import manifest, repository, runtimes
+from opkit import manifest, repository, runtimes, workspace
 from opkit.creation import completion
 from opkit.creation.completion import LOCK, REQUIREMENTS
 from opkit.creation.wheel import wheel
@@ -21,8 +22,10 @@ from opkit.files.skeletons import once_only_files
 from opkit.repository_files import refuse_links, write_bytes, write_text
 from opkit.version import VERSION
 from rknn_op import creation, git, template
+from rknn_op.joining import placed, require_current
+from rknn_op.merging import merged
 from rknn_op.migration import opkit_folder
-from rknn_op.old_skeletons import old_skeletons
+from rknn_op.old_skeletons import old_copied_files, old_skeletons
 from rknn_op.origin import origin
 from rknn_op.repositories import require
 from rknn_op.temporary import temporary_folder
@@ -41,12 +44,14 @@ class Update:
         changed: path -> text before and after, of each changed file; None: no file.
         advice: path -> diff of the template's text for a file of the user; the update does not
             change that file.
+        conflicts: the paths among them that the user has changed in the same lines.
     """
 
     folder: Path
     version: str
     changed: Mapping[str, tuple[str | None, str | None]]
     advice: Mapping[str, str]
+    conflicts: Sequence[str] = ()
 
     def diff(self) -> str:
         """Return the changes as a unified diff."""
@@ -55,16 +60,21 @@ class Update:
         )
 
 
-def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Update:
+def update(
+    folder: Path, dry_run: bool = False, allow_dirty: bool = False, merges: bool = False
+) -> Update:
     """Replace a repository's wheel, and bring its files in line with op.yml.
 
-    The user's files stay as they are; missing ones that op.yml requires now are written. After an
+    The user's files stay as they are, unless the template's changes are to be merged into them;
+    missing ones that op.yml requires now, and new ones of the template, are written. After an
     interruption at any moment, the next run completes the update.
 
     Args:
         folder: the repository.
         dry_run: change nothing.
         allow_dirty: update despite uncommitted changes.
+        merges: merge the template's changes into the user's files, where the user's own changes
+            are in other lines.
 
     Raises:
         OpkitError: the folder is not an operator repository, op.yml is invalid, a newer version
@@ -72,6 +82,9 @@ def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Up
             changed, or a file to write is a link.
     """
     require(folder)
+    root = workspace.of_member(folder)
+    if root:
+        require_current(root)
     op_yml = folder / "op.yml"
     description = read_description(op_yml)
     spec = runtimes.parse(description, str(op_yml))
@@ -81,42 +94,118 @@ def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Up
         folder, *(own.name, REQUIREMENTS, LOCK, creation.CRUFT, manifest.PATH), *written.generated
     )
     if not (dry_run or allow_dirty or _is_interrupted(folder)):
-        _refuse_uncommitted(folder)
+        refuse_uncommitted(folder, "the update")
+    opkit_folder.refuse_unknown(folder)
     if opkit_folder.has_folder(folder):
         opkit_folder.refuse_changed(folder)
     before = _texts(folder)
-    skeletons = old_skeletons(folder, description)
+    copied = old_copied_files(folder)
+    old = _Old(
+        placed(folder, old_skeletons(folder, description)),
+        None if copied is None else placed(folder, copied),
+        own != written.wheel,
+    )
     if dry_run:
         with temporary_folder() as scratch:
             copy = scratch / "repository"
+            if root:
+                (scratch / workspace.FILE).touch()
+                copy = scratch / Path(os.path.abspath(folder)).relative_to(root)  # noqa: PTH100  no links
             shutil.copytree(folder, copy, symlinks=True, ignore=_left_alone_in(folder))
-            _replace(copy, spec)
+            news = _replace(copy, spec, old, merges)
             after = _texts(copy)
     else:
-        _replace(folder, spec)
+        news = _replace(folder, spec, old, merges)
         after = _texts(folder)
     changed = {
         path: (before.get(path), after.get(path))
         for path in sorted({*before, *after})
         if before.get(path) != after.get(path)
     }
-    advice = _advice(spec, skeletons, after, written.version != VERSION)
-    return Update(folder, written.version, changed, advice)
+    advice = {each.path: _diff(each.path, each.base, each.theirs) for each in news}
+    conflicts = [each.path for each in news if each.merged is None]
+    return Update(folder, written.version, changed, advice, conflicts)
 
 
-def _replace(folder: Path, spec: OpSpec) -> None:
-    """Bring all files to this version.
+@dataclass(frozen=True)
+class _Old:
+    """The texts of the repository's version of the template.
+
+    Attributes:
+        skeletons: path -> text; only if they differ from those of this version.
+        copied: path -> text of the files that the template copies; None: unknown.
+        is_other: whether the repository is of another version.
+    """
+
+    skeletons: Mapping[str, str]
+    copied: Mapping[str, str] | None
+    is_other: bool
+
+
+@dataclass(frozen=True)
+class _News:
+    """A change of the template's text for a file of the user.
+
+    Attributes:
+        path: the file.
+        base: the old text; if it is unknown, that of the user.
+        theirs: the new text.
+        merged: the user's text with the change; None: it has changes in the same lines.
+    """
+
+    path: str
+    base: str
+    theirs: str
+    merged: str | None
+
+
+def _copied(folder: Path) -> dict[str, str]:
+    """Return path -> text of the files that the template copies into a folder."""
+    return placed(folder, {name: data.decode() for name, data in template.files().items()})
+
+
+def _news(folder: Path, old: _Old, spec: OpSpec) -> Iterator[_News]:
+    """Yield the changes of the template in the user's files; a file that is deleted stays so."""
+    texts, copied = _texts(folder), _copied(folder)
+    now = placed(folder, once_only_files(spec, runtimes.selected(spec))) | copied
+    unknown = copied if old.copied is None and old.is_other else {}
+    bases = {
+        **{name: texts.get(name, "") for name in unknown},
+        **(old.copied or {}),
+        **old.skeletons,
+    }
+    for name, theirs in now.items():
+        base = bases.get(name, theirs)
+        mine = texts.get(name, "" if name in unknown else base)
+        if base != theirs and mine != theirs and (name in texts or name in unknown):
+            yield _News(name, base, theirs, None if name in unknown else merged(base, mine, theirs))
+
+
+def _replace(folder: Path, spec: OpSpec, old: _Old, merges: bool) -> list[_News]:
+    """Bring all files to this version; return the template's changes that are not merged.
 
     The new wheel, the mark of an interrupted update, is written first; old files are removed last.
     """
     own, data = wheel()
-    write_bytes(folder, own.name, data)
-    opkit_folder.rewrite_names(folder, template.files(), own)
-    completion.write(folder, spec)
+    if workspace.of_member(folder):  # whose shared files workspace_update writes
+        repository.write(folder, spec, own)
+    else:
+        write_bytes(folder, own.name, data)
+        opkit_folder.rewrite_names(folder, template.files(), own)
+        completion.write(folder, spec)
+    for path, text in _copied(folder).items():
+        if old.copied is not None and path not in old.copied and not (folder / path).exists():
+            write_text(folder, path, text)
+    news = [*_news(folder, old, spec)]
+    left = [each for each in news if not merges or each.merged is None]
+    for each in news:
+        if each not in left and each.merged is not None:
+            write_text(folder, each.path, each.merged)
     _record(folder, spec)
     completion.remove_other_wheels(folder)
     if opkit_folder.has_folder(folder):
         opkit_folder.remove(folder)
+    return left
 
 
 def _is_interrupted(folder: Path) -> bool:
@@ -145,8 +234,12 @@ def _record(folder: Path, spec: OpSpec) -> None:
     write_text(folder, creation.CRUFT, creation.cruft_text(state))
 
 
-def _refuse_uncommitted(folder: Path) -> None:
-    """Refuse uncommitted changes, which would mix with the update's.
+def refuse_uncommitted(folder: Path, change: str) -> None:
+    """Refuse uncommitted changes, which would mix with those of a command.
+
+    Args:
+        folder: the repository.
+        change: the command's change, for the message.
 
     Raises:
         OpkitError: git reports some.
@@ -155,8 +248,8 @@ def _refuse_uncommitted(folder: Path) -> None:
     if paths:
         names = ", ".join(paths[:3]) + (", ..." if len(paths) > 3 else "")
         raise OpkitError(
-            f"{folder}: has changes that are not committed ({names}); commit them, so that the "
-            "update can be reviewed and reverted, or pass --allow-dirty"
+            f"{folder}: has changes that are not committed ({names}); commit them, so that "
+            f"{change} can be reviewed and reverted, or pass --allow-dirty"
         )
 
 
@@ -189,28 +282,6 @@ def _texts(folder: Path) -> dict[str, str]:
 
 def _hash(path: Path) -> str:
     return f"sha256 {hashlib.sha256(path.read_bytes()).hexdigest()}"
-
-
-def _advice(
-    spec: OpSpec, skeletons: Mapping[str, str], texts: Mapping[str, str], is_older: bool
-) -> dict[str, str]:
-    """Return path -> diff of the template's text for files of the user, from old to new.
-
-    Args:
-        spec: the operator.
-        skeletons: path -> text of the skeletons with the previous version's templates.
-        texts: path -> text of the files after the update.
-        is_older: whether an older version wrote the repository, whose copied files may differ too.
-    """
-    copied = {name: data.decode() for name, data in template.files().items()}
-    now = once_only_files(spec, runtimes.selected(spec)) | copied
-    old = {**skeletons, **({name: texts.get(name, "") for name in copied} if is_older else {})}
-    diffs = {
-        name: _diff(name, text, now[name])
-        for name, text in old.items()
-        if name in now and name in texts
-    }
-    return {name: diff for name, diff in diffs.items() if diff}
 
 
 def _diff(path: str, before: str, after: str) -> str:

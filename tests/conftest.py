@@ -5,8 +5,11 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,3 +91,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.chdir(here)
     return here
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print the number of skipped tests for each reason: the tests require Python alone."""
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", ())
+        if isinstance(report.longrepr, tuple)
+    )
+    if reasons:
+        terminalreporter.section("left out")
+    for reason, count in reasons.most_common():
+        line = f"{count} test{'s' * (count > 1)}: {reason}"
+        terminalreporter.write_line(textwrap.fill(line, 80, subsequent_indent="  "))

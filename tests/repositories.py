@@ -104,7 +104,7 @@ def installed_opkit() -> str:
 
 
 @functools.cache
-def _settings() -> str:
+def settings() -> str:
     """Return a settings file that keeps cookiecutter out of the tester's home."""
     folder = tempfile.mkdtemp(prefix="cookiecutter-", dir=folder_of_run())
     path = Path(folder) / "settings.yml"
@@ -131,7 +131,7 @@ def generate(folder: Path, config: str = "", op_name: str = "") -> Repository:
         no_input=True,
         extra_context={key: value for key, value in context.items() if value},
         output_dir=str(folder),
-        config_file=_settings(),
+        config_file=settings(),
     )
     return Repository(Path(made))
 

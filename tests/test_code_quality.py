@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from clang_format import get_executable
 
+from tests.check.target_repositories import need
 from tests.repositories import ROOT, TEMPLATE
 
 MAX_FUNCTION_LINES = 80
@@ -19,6 +20,7 @@ MAX_FUNCTION_LINES = 80
 
 def tracked(*patterns: str) -> list[Path]:
     """Return the files of the project: tracked by git, or new and not ignored."""
+    need("git", "git")
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *patterns]
     names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     return [path for name in names.split("\0") if name and (path := ROOT / name).is_file()]

@@ -12,7 +12,6 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
-import yaml
 
 from opkit import testing
 from opkit.description.spec import TENSOR_DTYPES
@@ -183,7 +182,7 @@ def test_new_tests_name_the_page_on_cases(fresh: Repository) -> None:
     assert (fresh.path / named).is_file()
 
 
-@pytest.mark.parametrize(("name", "count"), [("many", 6), ("start-vendor", 4), ("updating", 2)])
+@pytest.mark.parametrize(("name", "count"), [("many", 12), ("start-vendor", 4), ("updating", 2)])
 def test_commands_of_pages_are_valid(name: str, count: int) -> None:
     page = (ROOT / f"docs/{name}.md").read_text()
     commands = "".join(blocks("sh", page)).splitlines()
@@ -198,12 +197,7 @@ def test_commands_of_pages_are_valid(name: str, count: int) -> None:
             continue
         found = rknn_op.get_command(click.Context(rknn_op), verb)
         assert found is not None
-        found.make_context(verb, words)
-
-
-def test_workflow_of_many_operators() -> None:
-    """It is YAML with the commands of a repository."""
-    (text,) = blocks("yaml", (ROOT / "docs/many.md").read_text())
-    steps = yaml.safe_load(text)["jobs"]["check"]["steps"]
-    commands = [step["run"].split()[0] for step in steps if "run" in step]
-    assert commands == ["sudo", "python", "scons", "scons"]
+        if not isinstance(found, click.Group):
+            # click caches the help option, whose names are the parent's.
+            parent = click.Context(rknn_op, **rknn_op.context_settings)
+            found.make_context(verb, words, parent)

@@ -20,7 +20,9 @@ from tests.repositories import ROOT
 LAYERS = (
     # What everything may use.
     ("opkit", "opkit.errors", "opkit.version", "opkit.text", "opkit.complaint"),
+    ("opkit.terminal",),
     ("opkit.bounded_file", "opkit.scratch", "opkit.manifest", "opkit.c_layout"),
+    ("opkit.workspace", "opkit.members"),
     ("opkit.python_layout",),
     # op.yml, and what it can say to a runtime.
     ("opkit.description",),
@@ -44,7 +46,7 @@ LAYERS = (
     ("opkit.runtimes.*.scons",),
     ("opkit.runtimes.*.build",),
     # A repository, and who works in it.
-    ("opkit.repository",),
+    ("opkit.repository", "opkit.shared_files"),
     ("opkit.testing", "opkit.sconstruct", "opkit.ci"),
     # Models with operators that a target lacks.
     ("opkit.models",),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +13,8 @@ import pytest
 
 from opkit.runtimes.rknn import target_table
 from opkit.runtimes.rknn.chips import CHIPS
+from rknn_op.command import VERBS
+from tests.check.target_repositories import need
 from tests.models.models import detector, saved
 from tests.repositories import EXAMPLES, ROOT, Repository, installed_opkit
 
@@ -73,9 +74,7 @@ def test_walkthrough(tmp_path: Path) -> None:
     tools = tmp_path / "bin"
     tools.mkdir()
     for tool in ("cat", "cp", "git"):
-        found = shutil.which(tool)
-        assert found is not None
-        (tools / tool).symlink_to(found)
+        (tools / tool).symlink_to(need(tool, tool))
     for tool, module in {"scons": "SCons", "cookiecutter": "cookiecutter"}.items():
         script = f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n'
         (tools / tool).write_text(script)
@@ -102,7 +101,7 @@ def follow(text: str, folder: Path, tools: Path) -> None:
             folder /= command.removeprefix("cd ")
             continue
         result = subprocess.run(
-            ["/bin/sh", "-c", command.replace("gh:org/rknn-op-template", f"'{ROOT}'")],
+            ["/bin/sh", "-c", re.sub(r"\bTEMPLATE\b", f"'{ROOT}'", command)],
             cwd=folder,
             env={**os.environ, "PATH": str(tools), "PYTHONPATH": installed_opkit()},
             capture_output=True,
@@ -126,14 +125,21 @@ def test_readme_names_every_page() -> None:
     assert names == set(re.findall(r"\]\(docs/([\w-]+)\.md\)", README))
 
 
+def test_page_on_the_command_has_every_verb() -> None:
+    first_column = "".join(re.findall(r"^(\| `.*?) \|", PAGES["command"], re.MULTILINE))
+    listed = set(re.findall(r"`(\w+)", first_column))
+    assert listed - {"rknn", "add", "eject"} == {*VERBS}
+
+
 def test_inline_commands_exist() -> None:
     """Another test runs each command inside of a sentence."""
     run_elsewhere = (
         r"scons( (check|report|vx|compiledb|-h|target=\w+( check)?))?",
         r"scons (rknn_python=PATH|vx_binary=FILE)",
         r"scons( target=rv1126)? check driver=(FOLDER|board qemu=ssh:HOST)",
-        r"scons (vx-)?gdb case=NAME",
+        r"scons ((vx-)?gdb|check) case=NAME|scons check pplnn=BUILD",
         r"scons (pplnn-apply root=PPLNN|deploy)",
+        r"scons( target=\w+)? check( \w+=\S+)+",
         r"scons (sanitize=(address,undefined|thread)|verbose=1) check|scons check mutate=20",
         r"rknn-op( \.\.\.| -h| update( DIR...)?| import| create( -c \S+ -p\s\S+)?)?",
         r"rknn-op create --library NAME",
@@ -163,6 +169,7 @@ def test_ci_runs_the_other_commands() -> None:
 def test_demo_command_in_new_clone(tmp_path: Path) -> None:
     """The README's first command runs unchanged, with only Python on PATH."""
     demo = "".join(blocks("sh")).splitlines()[0]
+    need("git", "git")
     subprocess.run(
         ["git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(tmp_path / "clone")],
         check=True,

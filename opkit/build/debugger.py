@@ -26,7 +26,7 @@ USAGE = (
 def options(variables: Any, operator: OpSpec) -> None:
     """Add the options that select the case and start gdb."""
     variables.AddVariables(
-        ("case", "with gdb: the name of the case, as in the table of check", ""),
+        ("case", "with check and gdb: the name of the only case, as in the table of check", ""),
         BoolVariable("run", "with gdb: start gdb instead of printing its command", False),
     )
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from opkit.errors import OpkitError
+from opkit.terminal import print_message
 
 
 def print_errors(action: Callable[..., None]) -> Callable[..., int]:
@@ -16,7 +16,7 @@ def print_errors(action: Callable[..., None]) -> Callable[..., int]:
         try:
             action(target, source, env)
         except OpkitError as error:
-            print(f"error: {error}", file=sys.stderr)
+            print_message("error", error)
             return 1
         return 0
 

@@ -71,6 +71,7 @@ class Check:
         programs: for targets, and with sanitizers.
         simulators: run the reference as part of a converted model.
         vendor_programs: call the kernel by the vendors' own runtimes; the runtime's name and each.
+        vendor_executors: the vendors' own runtimes that are programs for this PC.
         missing_simulators: a sentence for each simulator that cannot run here, with the reason.
         notes: on the default targets' ABIs that cannot run here.
     """
@@ -79,6 +80,7 @@ class Check:
     simulators: Sequence[Executor]
     missing_simulators: Sequence[str]
     vendor_programs: Sequence[tuple[str, VendorProgram]] = ()
+    vendor_executors: Sequence[Executor] = ()
     notes: Sequence[str] = ()
 
 
@@ -88,6 +90,7 @@ USAGE = (
         "run every case of tests/ on this PC: kernels against numpy; and, in qemu, a sample of "
         "the cases on the instruction set of the default target",
     ),
+    ("scons check case=NAME", "... one case, by its name in the table"),
     ("scons target=... check", "... all cases on the instruction set of that target; all: of all"),
     ("scons sanitize=... check", f"... and with the compiler's sanitizers: {','.join(SANITIZERS)}"),
     ("scons report", "run the check and write build/report.html, a page of its results"),
@@ -188,6 +191,7 @@ def declare(env: Any, runtimes: Sequence[Runtime], request: Request) -> Check:
             for runtime in runtimes
             for program in runtime.build.vendor_programs(env, request)
         ],
+        [executor for runtime in runtimes for executor in runtime.build.vendor_executors(env)],
         [f"not run on {', '.join(dict.fromkeys(abis))}: {why}" for why, abis in not_run.items()],
     )
 
@@ -302,9 +306,10 @@ def run_cases(env: Any, check: Check, records: Path | None = None) -> int:
             log=LOG,
             records=records,
             simulators=tuple(check.simulators),
-            vendor_runtimes=tuple(in_vendor_runtimes),
+            vendor_runtimes=(*in_vendor_runtimes, *check.vendor_executors),
             notes=tuple(check.notes),
             quick=bool(env["quick"]),
+            case=env["case"],
         )
         shows_all = bool(env["verbose"])
         status = _run_pytest(session, env["OPERATOR"], env["workers"], shows_all, env["LOCK"])
@@ -347,13 +352,19 @@ def _run_pytest(
     """
     LOG.unlink(missing_ok=True)
     session.write(FILE)
-    pytest = [*command("-v" if shows_all else "-q"), *(("-n", workers) if workers else ())]
+    pytest = [
+        *command("-v" if shows_all else "-q"),
+        *(("-n", workers) if workers and not session.case else ()),
+    ]
     status = subprocess.run(pytest, check=False, pass_fds=kept_files).returncode
     log = run_log.read(LOG)
     elsewhere = [*operator.runtimes[1:], *(executor.name for executor in session.executors)]
     others = [executor.name for executor in (*session.simulators, *session.vendor_runtimes)]
     on_executors = {CPU_KERNEL.name: [*map(CPU_KERNEL.on, elsewhere), *others]}
     files = sorted(path.as_posix() for path in Path("tests").rglob("test_*.py"))
+    if session.case:  # checks of the whole run would complain about the other cases
+        print(wrapped(run_log.summary(log)), flush=True)
+        return status or log.status or 0
     # If pytest itself failed, it has printed the reason.
     failed_to_start = status == USAGE_ERROR and not log.collected
     has_reason = failed_to_start or log.status not in (None, 0, NO_TESTS)

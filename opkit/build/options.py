@@ -11,13 +11,14 @@ A tool is a module with any of
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 from SCons.Variables import BoolVariable, EnumVariable, Variables
 
+from opkit.description import unknown_target
 from opkit.description.describe import Describe, Target
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
@@ -144,18 +145,23 @@ def refuse_unknown(variables: Any) -> None:
         raise OpkitError(f"{wrong} (expected {', '.join(known)}); see scons -h")
 
 
-def refuse_target(
-    name: str, targets: Mapping[str, Target], operator_runtimes: Iterable[Describe]
-) -> None:
-    """Refuse an unsupported target, with the reason.
+def refuse_target(name: str, chosen: Collection[Describe], known: Iterable[Describe]) -> None:
+    """Refuse an unknown target, with the reason.
+
+    Args:
+        name: the value of `target=`.
+        chosen: the runtimes of the operator.
+        known: all available runtimes.
 
     Raises:
-        OpkitError: a runtime lists the target as unsupported.
+        OpkitError: no runtime of the operator has the target.
     """
-    for runtime in operator_runtimes:
-        reason = runtime.refused_targets.get(name.lower())
-        if reason and name.lower() not in targets:
-            raise OpkitError(f"target={name}: {reason}")
+    expected = [*(target for each in chosen for target in each.targets), PC, "all"]
+    if name.lower() in expected:
+        return
+    remedy = "add {} to `runtimes` in op.yml"
+    refusal = unknown_target.refusal(name, chosen, known, expected, remedy)
+    raise OpkitError(f"target={name}: {refusal}")
 
 
 def read_request(
@@ -196,15 +202,6 @@ def usage_lines(operator: OpSpec, tools: Iterable[ModuleType]) -> str:
         )
     ]
     return "".join(rows).rstrip("\n")
-
-
-def wrapped(line: str) -> str:
-    """Return a line of `scons -h` in lines of at most 80 characters, if its words allow that."""
-    if len(line) <= 80:
-        return line
-    return textwrap.fill(
-        line, 80, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
-    )
 
 
 def _row(term: str, text: str) -> str:

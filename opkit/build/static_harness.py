@@ -18,6 +18,7 @@ from opkit.build.compiler import compiler_for, words
 from opkit.build.harness import GUARDED_MALLOC, GUARDED_MEMORY, SOURCES
 from opkit.build.libraries import checked_loops
 from opkit.build.machinery import INCLUDES
+from opkit.build.user_cache import user_cache
 from opkit.check.sanitizers import FLAGS
 from opkit.errors import OpkitError
 from opkit.toolchains.abi import ABIS
@@ -25,6 +26,7 @@ from opkit.toolchains.compiler import beside
 from opkit.toolchains.warnings import C_ERRORS
 
 FOLDER = "build/check"
+SANITIZERS_TOOLCHAIN = "gcc or clang"
 COMPILE = "-O2 -g0 -DHARNESS_STATIC".split()
 # With more optimization, the lines in a report differ from the source.
 SANITIZED = "-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all -DHARNESS_STATIC".split()
@@ -88,6 +90,7 @@ def sanitized_harness(env: Any, names: Sequence[str], parts: Parts) -> Any:
     flags = [flag for name in names for flag in FLAGS[name]]
     pc_env = compiler_for(env, "x64", parts.cxx)
     pc_env.Replace(CC=words([compiler]), CXX=words([beside(compiler)]), C_ERRORS=C_ERRORS)
+    pc_env.Replace(TOOLCHAIN=SANITIZERS_TOOLCHAIN, CPPDEFINES={})
     pc_env.Replace(CCFLAGS=[*SANITIZED, *flags], LINKFLAGS=flags)
     # AddressSanitizer has its own guards, which report the line of the allocation.
     malloc = [] if "address" in names else GUARDED_MALLOC
@@ -109,11 +112,15 @@ def debugged_harness(env: Any, parts: Parts) -> Any:
 
 def _harness(env: Any, name: str, parts: Parts, flags: list[str]) -> Any:
     folder = f"{FOLDER}/{name}"
-    own_env = env.Clone(CPPPATH=[*INCLUDES, *parts.includes])
+    env_of_main = env.Clone(CPPPATH=[*INCLUDES, *parts.includes])
+    own_env = user_cache(env_of_main, by_content=env["TOOLCHAIN"] == SANITIZERS_TOOLCHAIN)
+    env_of_main.Append(CPPDEFINES={"HARNESS_ENTRY": parts.entry})
 
-    def objects_of(pattern: str, prefix: str = "", **settings: Any) -> list[Any]:
+    def objects_of(pattern: str, prefix: str = "") -> list[Any]:
         return [
-            own_env.SharedObject(f"{folder}/{prefix}{Path(file.path).stem}.o", file, **settings)
+            (env_of_main if file.name == "main.c" else own_env).SharedObject(
+                f"{folder}/{prefix}{Path(file.path).stem}.o", file
+            )
             for file in env.Glob(pattern)
         ]
 
@@ -121,7 +128,7 @@ def _harness(env: Any, name: str, parts: Parts, flags: list[str]) -> Any:
         f"{folder}/harness",
         [
             *parts.kernel(env, folder, flags),
-            *objects_of(SOURCES, "harness-", CPPDEFINES={"HARNESS_ENTRY": parts.entry}),
+            *objects_of(SOURCES, "harness-"),
             *(node for pattern in (GUARDED_MEMORY, *parts.sources) for node in objects_of(pattern)),
         ],
         Action("$CC $LINKFLAGS -o $TARGET $SOURCES -lm -lpthread", "$SHAREDCOMSTR"),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from opkit.build.options import unsubstituted
+from opkit.build import cache_limit
+from opkit.build.options import Request, unsubstituted
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 
@@ -18,25 +21,58 @@ def options(variables: Any, operator: OpSpec) -> None:
     """Add the option for the cache's folder."""
     text = "a folder of objects for all operators, or none; default: in the user's cache folder"
     variables.Add("cache", text, "")
+    variables.Add(
+        "cache_limit", "the size of that folder in megabytes; the oldest objects are deleted", 1000
+    )
 
 
-def user_cache(env: Any) -> Any:
+def check(env: Any, request: Request) -> None:
+    """Refuse an invalid size.
+
+    Raises:
+        OpkitError: the size is not a number.
+    """
+    if not re.fullmatch(r"[1-9][0-9]{0,6}", str(env["cache_limit"])):
+        raise OpkitError(
+            f"cache_limit: invalid {str(env['cache_limit'])!r} (expected a number of megabytes)"
+        )
+
+
+def user_cache(env: Any, by_content: bool = False) -> Any:
     """Return a copy of the environment that uses the user's cache.
 
-    Only objects of zig are shared. Every repository has its zig in another folder, so the cache
-    identifies zig by its version, one of the flags, not by its path.
+    Every repository has its zig in another folder, so the cache identifies zig by its version, one
+    of the flags, not by its path. Objects of other compilers are shared if their program is one of
+    the inputs.
+
+    Args:
+        env: the environment.
+        by_content: whether its compiler is not zig, and an input by its content.
     """
     cached = env.Clone()
-    if env["TOOLCHAIN"] != "zig":
+    if by_content:
+        cached.Replace(IMPLICIT_COMMAND_DEPENDENCIES=True)
+        # Otherwise all debug information would name the folder of the first repository.
+        here = unsubstituted(str(Path.cwd()))
+        cached.Append(CCFLAGS=["$(", f"-fdebug-prefix-map={here}=.", "$)"])
+    elif env["TOOLCHAIN"] == "zig":
+        program, *rest = env["CC"]
+        cached.Replace(CC=["$(", program, "$)", *rest])
+        cached.Append(CCFLAGS=["-fdebug-compilation-dir=."])  # as above
+    else:
         return cached
-    program, *rest = env["CC"]
-    cached.Replace(CC=["$(", program, "$)", *rest])
-    # Otherwise all debug information would name the folder of the first repository.
-    cached.Append(CCFLAGS=["-fdebug-compilation-dir=."])
     folder = shared_folder(env)
     if folder is not None:
         _use(cached, unsubstituted(str(folder)))
     return cached
+
+
+def trim(env: Any) -> None:
+    """Keep the cache below its limit, if it can be read and written."""
+    folder = shared_folder(env)
+    if folder is not None:
+        with suppress(OSError):
+            cache_limit.trim(folder, int(env["cache_limit"]) * 10**6)
 
 
 def _use(env: Any, folder: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,6 +26,7 @@ from opkit.check.mistakes import CheckError, caller_location
 from opkit.check.operators import Operator, Prepared, operator_of, unsupported_tensors
 from opkit.check.profile import CallProfile, Profile, calls_for, profile_of
 from opkit.check.results import PassedRun, Result, RunningTest, running_test
+from opkit.check.subnormals import without_subnormals
 from opkit.check.tolerance import EXACT, Tolerance
 from opkit.check.traits import traits_of
 from opkit.description.checked_kernels import CPU_KERNEL
@@ -33,6 +34,7 @@ from opkit.errors import OpkitError
 from opkit.runtimes.invocation import (
     Array,
     CallingConvention,
+    FlushingKernel,
     Kernel,
     LeftOutError,
     ProfiledKernel,
@@ -70,6 +72,7 @@ class Candidate:
         vendor_operator: see SimulatedKernel.
         in_vendor_runtime: whether a vendor's runtime rounds inputs, too; the tolerance is then that
             of outputs before they are rounded.
+        flushed_dtypes: see FlushingKernel.
     """
 
     name: str
@@ -78,6 +81,7 @@ class Candidate:
     precision: Mapping[str, str] = field(default_factory=dict)
     vendor_operator: str = ""
     in_vendor_runtime: bool = False
+    flushed_dtypes: Collection[str] = ()
 
 
 # ---- A test --------------------------------------------------------------------------------------
@@ -102,7 +106,8 @@ def check_cpu_kernel(
     The kernel runs on this PC and on the executors of `scons check`: with target= on the target's
     instruction set, with sanitize= with the compiler's sanitizers. If a runtime's converter has a
     simulator, the reference runs there, with the tolerance of the simulator. For an operator that
-    the converter has itself, its own one runs there instead, and max_error counts, too.
+    the converter has itself, its own one runs there instead, and max_error counts, too. In a
+    vendor's own runtime the CPU kernel runs, with the tolerance of the test.
 
     A test that changes the reference passes changes_reference=True. Simulators, which read its
     file, and runtimes with a shape rule in C skip its cases.
@@ -112,7 +117,7 @@ def check_cpu_kernel(
         operator = operator or operator_of(test.root)
         tolerance = read_tolerance(operator, case, max_ulp, max_error)
         kernels = operator.cpu_kernels(test.session.executors)
-        candidates = [Candidate(name, kernel, tolerance) for name, kernel in kernels.items()]
+        candidates = [_of_kernel(name, kernel, tolerance) for name, kernel in kernels.items()]
         simulators = test.session.simulators
         if changes_reference:
             left_out = [name for name in kernels if kernels[name].convention.has_shape_rule]
@@ -134,6 +139,12 @@ def check_cpu_kernel(
             raise CheckError("\n".join(problems))
 
 
+def _of_kernel(name: str, kernel: Kernel, tolerance: Tolerance) -> Candidate:
+    """Return the candidate of a CPU kernel, in a test with this tolerance."""
+    flushed = kernel.flushed_dtypes if isinstance(kernel, FlushingKernel) else ()
+    return Candidate(name, kernel, tolerance, flushed_dtypes=flushed)
+
+
 def _simulated(name: str, kernel: SimulatedKernel, tolerance: Tolerance) -> Candidate:
     """Return the candidate of a simulator, in a test with this tolerance."""
     own = kernel.vendor_operator
@@ -143,7 +154,8 @@ def _simulated(name: str, kernel: SimulatedKernel, tolerance: Tolerance) -> Cand
 
 def _in_vendor_runtime(name: str, kernel: VendorKernel, tolerance: Tolerance) -> Candidate:
     """Return the candidate of a vendor's own runtime, in a test with this tolerance."""
-    return Candidate(name, kernel, tolerance, kernel.precision, in_vendor_runtime=True)
+    candidate = _of_kernel(name, kernel, tolerance)
+    return replace(candidate, precision=kernel.precision, in_vendor_runtime=True)
 
 
 def run_cpu_kernel(
@@ -383,6 +395,9 @@ def _check(
     if candidate.in_vendor_runtime:
         tolerance = candidate.tolerance.rounded(dtypes, prepared.output_dtypes)
         candidate = replace(candidate, tolerance=tolerance)
+    if flushed := candidate.flushed_dtypes:
+        tolerance = candidate.tolerance.with_lost_subnormals(prepared.output_dtypes, flushed)
+        candidate = replace(candidate, tolerance=tolerance)
     result = Result(candidate.name, prepared.case.name)
     compared: _Compared = {}
     try:
@@ -439,13 +454,13 @@ def _profile(
 def _given(operator: Operator, candidate: Candidate, prepared: Prepared) -> Prepared:
     """Return the case for a candidate.
 
-    A vendor's runtime or operator may round its inputs, so the case has rounded ones, for the
-    reference, too.
+    A vendor's runtime or operator may round its inputs, and a processor or a runtime replace their
+    subnormals by zeros, so the case has such ones, for the reference, too.
 
     Raises:
-        LeftOutError: an input overflows, or the reference refuses the rounded inputs.
+        LeftOutError: an input overflows, or the reference refuses the changed inputs.
     """
-    if not (candidate.vendor_operator or candidate.in_vendor_runtime):
+    if not (candidate.vendor_operator or candidate.in_vendor_runtime or candidate.flushed_dtypes):
         return prepared
     case, precision = prepared.case, candidate.precision
     with np.errstate(all="ignore"):
@@ -458,13 +473,19 @@ def _given(operator: Operator, candidate: Candidate, prepared: Prepared) -> Prep
             limit = precision[array.dtype.name]
             place = "the runtime" if candidate.in_vendor_runtime else "the simulator"
             raise LeftOutError(f"cases with numbers beyond {limit}, {place}'s precision")
-    rounded = Case(case.name, inputs, case.params, case.output_dtypes, case.origin)
+    for name, array in inputs.items():
+        if array.dtype.name in candidate.flushed_dtypes:
+            inputs[name] = without_subnormals(array)
+    if all(np.array_equal(inputs[name], array, True) for name, array in case.inputs.items()):
+        return prepared
+    changed = Case(case.name, inputs, case.params, case.output_dtypes, case.origin)
     try:
-        return operator.prepare(rounded)
+        return operator.prepare(changed)
     except CheckError as error:
         problem = str(error).partition("\n")[0]
+        how = "without subnormals" if candidate.flushed_dtypes else "rounded"
         raise LeftOutError(
-            f"cases with inputs that the reference refuses, rounded: {problem}"
+            f"cases with inputs that the reference refuses, {how}: {problem}"
         ) from None
 
 

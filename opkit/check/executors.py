@@ -115,12 +115,12 @@ def launch(
         yield executor
         return
     host = qemu.removeprefix(_BOARD)
+    if not host or host.startswith("-"):
+        raise ExecutorError(f"{qemu} names no host; write ssh:HOST, or ssh:USER@HOST")
     if not shutil.which("ssh"):
         raise ExecutorError(
             f"{qemu}: ssh not found; install it with sudo apt install openssh-client"
         )
-    if not host or host.startswith("-"):
-        raise ExecutorError(f"{qemu} names no host; write ssh:HOST, or ssh:USER@HOST")
     copied = _run([*_SSH, host, _RECEIVE], f"{qemu}: cannot copy the kernel", program.read_bytes())
     path = shlex.quote(copied.strip())
     try:

@@ -34,7 +34,7 @@ from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.errors import OpkitError
 from opkit.files.unread_params import unread_params
 from opkit.runtimes import expected_kernels
-from opkit.text import wrapped
+from opkit.text import closest, wrapped
 from opkit.toolchains import zig
 
 _OPTION = "--opkit-session"
@@ -151,11 +151,28 @@ def pytest_pycollect_makeitem(collector: pytest.Collector) -> Generator[None, An
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Choose the sample, before options deselect tests."""
+    """Choose the case of the session, and the sample, before options deselect tests."""
+    if name := config.stash[_SESSION].case:
+        _select_case(config, items, name)
     tests: dict[tuple[Path, str], list[Case]] = {}
     for item in items:
         tests.setdefault((item.path, _function(item)), []).extend(_cases(item))
     config.stash[_SAMPLE] = sample(tests.values())
+
+
+def _select_case(config: pytest.Config, items: list[pytest.Item], name: str) -> None:
+    """Deselect all tests without a case of this name.
+
+    Raises:
+        UsageError: no test has one.
+    """
+    chosen = [item for item in items if any(case.name == name for case in _cases(item))]
+    if not chosen:
+        nearest = closest(name, {case.name: None for item in items for case in _cases(item)}, 3, 0)
+        hint = f"; the closest ones are {', '.join(nearest)}" if nearest else ""
+        raise pytest.UsageError(f"no test has a case '{name}'{hint}")
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = chosen
 
 
 def _function(item: pytest.Item) -> str:
@@ -450,4 +467,4 @@ def _print(terminalreporter: Any, title: str, lines: Sequence[str]) -> None:
     if lines:
         terminalreporter.section(title)
     for line in lines:
-        terminalreporter.write_line(line)
+        terminalreporter.write_line(line, red=line.endswith(summary.FAILED))

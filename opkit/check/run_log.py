@@ -267,7 +267,8 @@ def constant_params(log: RunLog) -> Iterator[str]:
 
 def summary(log: RunLog) -> str:
     """Return a line with the number of cases on each kernel, and the skipped tests."""
-    cases = Counter(name for name, _ in log.results())
+    cases = Counter({name: 0 for test in log.finished.values() for name in test.kernels()})
+    cases.update(name for name, _ in log.results())
     failed = Counter(name for name, has_failed in log.results() if has_failed)
     left_out = Counter(name for test in log.finished.values() for name in test.left_out)
     parts = [

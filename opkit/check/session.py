@@ -27,6 +27,7 @@ class Session:
         notes: sentences for the end of the run.
         quick: whether cases run only in processes of their own.
         time_limit: the time limit of a kernel, in seconds; None: the default.
+        case: the name of the only case to run; empty: all.
     """
 
     executors: tuple[Executor, ...] = ()
@@ -37,6 +38,7 @@ class Session:
     notes: tuple[str, ...] = ()
     quick: bool = False
     time_limit: float | None = None
+    case: str = ""
 
     def write(self, file: Path) -> None:
         """Write the session to a file; create its folder if absent."""
@@ -53,9 +55,14 @@ class Session:
         }
         log, records = (Path(fields[name]) if fields[name] else None for name in ("log", "records"))
         notes = tuple(fields["notes"])
-        quick, time_limit = fields["quick"], fields["time_limit"]
         return cls(
-            log=log, records=records, notes=notes, quick=quick, time_limit=time_limit, **found
+            **found,
+            log=log,
+            records=records,
+            notes=notes,
+            quick=fields["quick"],
+            time_limit=fields["time_limit"],
+            case=fields["case"],
         )
 
 

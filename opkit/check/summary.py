@@ -10,6 +10,8 @@ from opkit.check.grouping import Group, groups, without_numbers
 from opkit.check.results import Result, error_text, time_text, ulp_text
 from opkit.text import wrapped
 
+FAILED = "FAILED"
+"""The end of a failed case's row."""
 _LINE = 80  # characters of a line
 _MIN_CASE_WIDTH = 16
 _MAX_PRINTED_LINES = 20  # of a failing case
@@ -57,7 +59,7 @@ def table(results: Iterable[Result]) -> list[str]:
             result.case,
             error_text(result.max_error),
             ulp_text(result.max_ulp),
-            "FAILED" if result.problem else time_text(result.seconds),
+            FAILED if result.problem else time_text(result.seconds),
         )
         for result in ran
     ]

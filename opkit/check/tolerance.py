@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NoReturn
@@ -78,6 +78,27 @@ class Tolerance:
             if limits.max_error is not None:
                 max_error[output] = limits.max_error
         return Tolerance(max_ulp, max_error or None)
+
+    def with_lost_subnormals(
+        self, dtypes: Mapping[str, np.dtype[Any]], flushed: Collection[str]
+    ) -> Tolerance:
+        """Return the tolerance of the same outputs of a process that makes subnormals zeros.
+
+        A difference of the smallest normal number of the dtype is then tolerated: a result or an
+        intermediate one may have become zero.
+
+        Args:
+            dtypes: the dtype of each output.
+            flushed: the dtypes of these subnormals.
+        """
+        max_ulp, max_error = {}, {}
+        for output, dtype in dtypes.items():
+            limits = self.for_output(output, dtype)
+            max_ulp[output] = limits.max_ulp
+            lost = float(np.finfo(dtype).smallest_normal) if dtype.name in flushed else 0
+            if lost or limits.max_error is not None:
+                max_error[output] = max(lost, limits.max_error or 0)
+        return Tolerance(max_ulp, max_error)
 
     def refuse_invalid(self, outputs: Sequence[str]) -> None:
         """Refuse numbers that are not a tolerance, and unknown names of outputs.

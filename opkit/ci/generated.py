@@ -2,49 +2,46 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from opkit import manifest, repository
+from opkit.ci import git
 from opkit.errors import OpkitError
 
 
 def main() -> int:
     """Write the generated files of this folder; return 1 if git has other ones, or not all."""
     try:
-        repository.refuse_other_opkit(Path())
-        repository.update(Path())
-        files = [manifest.PATH, *repository.read_manifest(Path()).generated]
-        missing = _git("diff", "--name-only", "--relative", files=files)
-        missing += _git("ls-files", "--others", files=files)
+        refuse_uncommitted(Path())
     except OpkitError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    if missing:
-        print(
-            f"error: {', '.join(missing)}: not in git, or differs from the file generated from "
-            "op.yml and the reference; run `scons`, then `git add` it",
-            file=sys.stderr,
-        )
-    return 1 if missing else 0
+    return 0
 
 
-def _git(*arguments: str, files: Sequence[str]) -> list[str]:
-    """Return the files that git names.
+def refuse_uncommitted(root: Path, files: Sequence[str] | None = None) -> None:
+    """Refuse generated files that git does not have, or has otherwise.
+
+    Args:
+        root: the folder of the files.
+        files: the files; None: those of the repository in the folder, which are written first.
 
     Raises:
-        OpkitError: git fails.
+        OpkitError: the message names the files; or the repository cannot be used, or git fails.
     """
-    command = ["git", *arguments, "-z", "--", *files]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-    except OSError as error:
-        raise OpkitError(f"git cannot be run: {error.strerror}") from None
-    except subprocess.CalledProcessError as error:
-        raise OpkitError(f"git {arguments[0]} failed: {error.stderr.strip()}") from None
-    return done.stdout.split("\0")[:-1]
+    if files is None:
+        repository.refuse_other_opkit(root)
+        repository.update(root)
+        files = [manifest.PATH, *repository.read_manifest(root).generated]
+    missing = git.paths(root, "diff", "--name-only", "--relative", files=files)
+    missing += git.paths(root, "ls-files", "--others", files=files)
+    if missing:
+        raise OpkitError(
+            f"{', '.join(missing)}: not in git, or differs from the file generated from "
+            "op.yml and the reference; run `scons`, then `git add` it"
+        )
 
 
 if __name__ == "__main__":

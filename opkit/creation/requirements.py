@@ -39,7 +39,12 @@ def requirements_text(wheel: Wheel, before: str = "", extra: Extra = "") -> str:
     """
     if _PIN.search(before):
         return _PIN.sub(_pin(wheel), before)
-    return _TEXT.format(pin=_pin(wheel)) + (_read(f"-{extra}.txt") if extra else "") + before
+    return _TEXT.format(pin=_pin(wheel)) + (extra_lines(extra) if extra else "") + before
+
+
+def extra_lines(extra: Extra) -> str:
+    """Return the lines of an extra for requirements.txt."""
+    return _read(f"-{extra}.txt")
 
 
 def extra_in(requirements: str) -> Extra:

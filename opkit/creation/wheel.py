@@ -28,6 +28,10 @@ _LEFT_OUT = (
     *(f"runtimes/*/{name}" for name in ("bundle", "creation", "models")),
 )
 """Patterns of the folders of opkit that are not in the wheel, besides bytecode."""
+PROJECT = "{{cookiecutter.op_name}}"
+"""The folder of the template's files of a repository."""
+COPIED = "opkit/copied"
+"""The folder of copied files in the wheel."""
 _DIGITS = 12
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
@@ -37,7 +41,7 @@ _MODE = 0o100644 << 16
 @cache
 def wheel() -> tuple[Wheel, bytes]:
     """Return the wheel of this opkit: its entry for the manifest, and its bytes."""
-    files = dict(_files())
+    files = dict(sorted({**dict(_files()), **_copied_files()}.items()))
     digest = hashlib.sha256()
     for name, content in files.items():
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
@@ -74,6 +78,32 @@ def _files() -> Iterator[tuple[str, bytes]]:
     for path in sorted(paths):
         with open(path, "rb") as file:  # noqa: PTH123  text, as above
             yield f"opkit{path.removeprefix(root)}", file.read()
+
+
+def _copied_files() -> dict[str, bytes]:
+    """Return path -> content of the files that a new repository copies from the template.
+
+    A later `rknn-op update` compares with them, so that it knows the changes of the user.
+    """
+    return {f"{COPIED}/{path}": data for path, data in copied_files(_OPKIT.parent).items()}
+
+
+def copied_files(template: Path) -> dict[str, bytes]:
+    """Return path -> content of the files that the template copies without rendering them.
+
+    It renders op.yml, and the user's license, whose name in the template is a condition.
+    """
+    # str paths are faster, which counts for a thousand repositories.
+    root, found = f"{template}/{PROJECT}", dict[str, bytes]()
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        place = folder.removeprefix(root).lstrip("/")
+        for name in names:
+            path = f"{place}/{name}" if place else name
+            if path != "op.yml" and not name.startswith("{%"):
+                with open(f"{root}/{path}", "rb") as file:  # noqa: PTH123  str, as above
+                    found[path] = file.read()
+    return found
 
 
 _WHEEL = b"""\

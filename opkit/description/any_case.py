@@ -16,4 +16,5 @@ def words(names: Iterable[str]) -> dict[str, Any]:
 def _either_case(character: str) -> str:
     if character.isalpha():
         return f"[{character.upper()}{character.lower()}]"
-    return character if character.isalnum() or character == "_" else f"\\{character}"
+    # ECMA-262 has no escapes of other characters, such as `-`.
+    return f"\\{character}" if character in r"^$\.*+?()[]{}|/" else character

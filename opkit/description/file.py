@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import BinaryIO
 
 from opkit import bounded_file
 from opkit.complaint import Complaint
@@ -18,13 +19,30 @@ def read_description(path: Path) -> str:
         DescriptionError: the file cannot be read, is too large, or is not UTF-8.
     """
     try:
-        data = bounded_file.read(path, "an operator description", _MAX_BYTES)
+        return _decoded(bounded_file.read(path, "an operator description", _MAX_BYTES), str(path))
+    except bounded_file.FileError as error:
+        raise DescriptionError(Complaint(str(path), error.problem)) from None
+
+
+def read_stream(stream: BinaryIO, name: str) -> str:
+    """Return the text of an operator description in a stream, normalized.
+
+    Args:
+        stream: the stream; read up to the maximum size of a description.
+        name: its name, for messages.
+
+    Raises:
+        DescriptionError: the text is not UTF-8.
+    """
+    return _decoded(stream.read(_MAX_BYTES), name)
+
+
+def _decoded(data: bytes, name: str) -> str:
+    try:
         return normalized(data.decode())
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise DescriptionError(Complaint(str(path), "not valid UTF-8", line)) from None
-    except bounded_file.FileError as error:
-        raise DescriptionError(Complaint(str(path), error.problem)) from None
+        raise DescriptionError(Complaint(name, "not valid UTF-8", line)) from None
 
 
 def normalized(text: str) -> str:

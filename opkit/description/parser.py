@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import yaml
 
 from opkit.complaint import Complaint
+from opkit.description import unknown_target
 from opkit.description.build_keys import (
     RepositoryPath,
     flag_problem,
@@ -144,8 +145,9 @@ class _OperatorReader(Reader):
         root = self.root(text)
         entries = self.mapping(root, "description", None)
         before = len(self.errors)
-        chosen = self.attempt(self.names, entries.get("runtimes"))
-        self.all_chosen = len(self.errors) == before
+        is_misspelled = "runtimes" not in entries and self.has_misspelled(entries, "runtimes")
+        chosen = None if is_misspelled else self.attempt(self.names, entries.get("runtimes"))
+        self.all_chosen = len(self.errors) == before and not is_misspelled
         self.chosen = [self.runtimes[name].describe for name in chosen or ()]
         for key, _ in root.value:
             self.attempt(self.refuse_unknown_key, key)
@@ -226,6 +228,12 @@ class _OperatorReader(Reader):
             raise DescriptionError(placed)
         self.warnings.append(placed)
 
+    def has_misspelled(self, entries: Mapping[str, yaml.Node], key: str) -> bool:
+        """Return whether an unknown key is most similar to a known one."""
+        own = [name for each in self.runtimes.values() for name in each.describe.keys]
+        known = [*_COMMON_KEYS, *own]
+        return any(closest(name.lower(), known) == [key] for name in entries if name not in known)
+
     def names(self, node: yaml.Node | None) -> list[str]:
         """Return the names of the runtimes, in the order of the description."""
         names: list[str] = []
@@ -288,12 +296,18 @@ class _OperatorReader(Reader):
         default = next(
             (each.default_target for each in self.chosen if each.default_target), targets[0]
         )
-        if "target_platform" in entries:
-            named = self.text(entries["target_platform"], "target_platform").lower()
-            reasons = (runtime.refused_targets.get(named) for runtime in self.chosen)
-            if named not in targets and (reason := next(filter(None, reasons), "")):
-                self.fail(entries["target_platform"], "target_platform", reason)
-        return self.choice(entries, "target_platform", targets, default)
+        if "target_platform" not in entries:
+            return default
+        node = entries["target_platform"]
+        name = self.text(node, "target_platform")
+        if name.lower() not in targets:
+            known = [runtime.describe for runtime in self.runtimes.values()]
+            remedy = "write `runtimes: [{}]`"
+            found = unknown_target.refusal(name, self.chosen, known, targets, remedy)
+            self.fail(
+                node, "target_platform", found.problem, hint=found.hint, expected=found.expected
+            )
+        return name.lower()
 
     def require_runtimes(self) -> None:
         """Stop reading a part that depends on all runtimes, if one of them is invalid."""

@@ -31,12 +31,12 @@ def readme(spec: OpSpec, parts: Sequence[Readme], source: str = "") -> str:
         math=spec.math_file,
         content="the math in C, for one element" if spec.elementwise else "the math in C",
         function=f"{spec.lower}_{'of' if spec.elementwise else 'compute'}",
-        version=VERSION,
         target=spec.target_platform,
         about="\n\n".join(part.about for part in parts),
         product="".join(_product(spec, part) for part in parts),
         source=f"\n{source}" if source else "",
         files="".join(part.files for part in parts),
+        shared=shared_rows(),
         generated=", ".join(f"`{name}`" for name in generated),
         thread_check=_THREAD_CHECK if spec.has_threads else "",
         threads=_threads(spec, [part.serial for part in parts if part.serial]),
@@ -46,6 +46,11 @@ def readme(spec: OpSpec, parts: Sequence[Readme], source: str = "") -> str:
         sections="".join(f"\n{text.strip()}\n" for text in sections if text),
     )
     return f"{text.rstrip()}\n"
+
+
+def shared_rows() -> str:
+    """Return the rows of files that a workspace has once, at its root."""
+    return render("files/templates/README_shared.md", version=VERSION)
 
 
 def _threads(spec: OpSpec, serial: Sequence[str]) -> str:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import shlex
+import sys
 from typing import Any
 
 from opkit.errors import OpkitError
 from opkit.text import printable, shortened
+
+EXTRA = "onnx onnxruntime tensorboardX"
+"""The distributions of the extra: names of their owners, on every index."""
 
 
 def required(module: str) -> Any:
@@ -21,9 +26,8 @@ def required(module: str) -> Any:
     except ImportError as error:
         if error.name == distribution:
             raise OpkitError(
-                f"{distribution} is not installed, which reads models; "
-                "`pip install 'rknn-op-template[onnx]'` installs it, in a checkout "
-                "`pip install '.[onnx]'`"
+                f"{distribution} is not installed, which reads models; install it: "
+                f"{shlex.quote(sys.executable)} -m pip install {EXTRA}"
             ) from None
         reason = printable(shortened(str(error).partition("\n")[0], 200))
         raise OpkitError(

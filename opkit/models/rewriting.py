@@ -12,6 +12,11 @@ def with_runtimes(text: str, names: Sequence[str]) -> str:
     return _with_entry(text, "runtimes", f"[{', '.join(names)}]")
 
 
+def with_name(text: str, name: str) -> str:
+    """Set the operator's name in a description."""
+    return _with_entry(text, "name", name)
+
+
 def with_target(text: str, name: str) -> str:
     """Set the default target of a description."""
     return _with_entry(text, "target_platform", name)

@@ -63,6 +63,8 @@ class Build:
             simulator, one for each target; or none, and the reason why it cannot run here.
         vendor_programs: (env, request) -> the programs that run the cases in the vendor's own
             runtime; none unless an option names it.
+        vendor_executors: (env) -> the executors of the vendor's own runtime that is a program for
+            this PC; none unless an option names it.
         editor_commands: (repository, operator) -> the editors' commands for its files, an
             opkit.build.compile_commands.EditorCommands, or None.
     """
@@ -78,4 +80,5 @@ class Build:
         lambda env, targets: ((), "")
     )
     vendor_programs: Callable[[Any, Any], Sequence[VendorProgram]] = lambda env, request: ()
+    vendor_executors: Callable[[Any], Sequence[Executor]] = lambda env: ()
     editor_commands: Callable[[Path, OpSpec], Any] = lambda root, spec: None

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def _no_vendor_kernel(spec: OpSpec, executor: Executor, root: Path) -> VendorKernel:
-    raise NotImplementedError  # the runtime's Build has no vendor_programs
+    raise NotImplementedError  # the runtime's Build has neither
 
 
 def _no_simulated_kernel(spec: OpSpec, executor: Executor, root: Path) -> SimulatedKernel:
@@ -49,8 +49,8 @@ class Check:
             Raises OpkitError: the kernel is not built.
         simulated_kernel: (operator, one of its simulators, repository) -> the reference in the
             simulator.
-        vendor_kernel: (operator, executor of one of its vendor_programs, repository) -> the kernel
-            in the vendor's own runtime.
+        vendor_kernel: (operator, executor of one of its vendor_programs or vendor_executors,
+            repository) -> the kernel in the vendor's own runtime.
         mutable_sources: (operator) -> the sources that `scons check mutate=` changes besides the
             math in C.
         test_functions: name -> function that opkit.testing exports for this runtime.

@@ -282,6 +282,19 @@ class VendorKernel(Kernel, Protocol):
         """See above."""
 
 
+@runtime_checkable
+class FlushingKernel(Kernel, Protocol):
+    """A kernel in a process that replaces subnormal floats by zeros.
+
+    Attributes:
+        flushed_dtypes: the dtypes of these floats.
+    """
+
+    @property
+    def flushed_dtypes(self) -> Collection[str]:
+        """See above."""
+
+
 class SimulatedKernel(Kernel, Protocol):
     """The reference in a model that a runtime's converter converts and simulates.
 

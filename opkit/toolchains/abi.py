@@ -20,6 +20,7 @@ class Abi:
         gnu_flags: the same for GCC.
         zig_compact: zig's flags for the more compact instructions of the ABI; not for linking.
         gnu_compact: the same for GCC.
+        flushed_dtypes: the dtypes of floats whose subnormals its vectors replace by zeros.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Abi:
     gnu_flags: tuple[str, ...]
     zig_compact: tuple[str, ...] = ()
     gnu_compact: tuple[str, ...] = ()
+    flushed_dtypes: tuple[str, ...] = ()
 
     @property
     def processor(self) -> str:
@@ -72,6 +74,7 @@ ABIS: dict[str, Abi] = {
             ),
             zig_compact=("-mcpu=cortex_a7+thumb_mode",),
             gnu_compact=("-mthumb",),
+            flushed_dtypes=("float32",),  # NEON, which loops use after OPKIT_VECTORIZE
         ),
         Abi(
             name="riscv64",

@@ -52,6 +52,20 @@ def has_folder(root: Path) -> bool:
     return is_known or (folder.is_dir() and not any(folder.iterdir()))
 
 
+def refuse_unknown(root: Path) -> None:
+    """Refuse a package `opkit` that is not of 0.1.0: it would hide the wheel's.
+
+    Raises:
+        OpkitError: there is one.
+    """
+    if (root / "opkit/__init__.py").is_file() and not has_folder(root):
+        raise OpkitError(
+            f"{root / 'opkit'}: hides the opkit of the wheel, and is not of 0.1.0 or later; make "
+            f"the repository again (`rknn-op create -c {root / 'op.yml'} -p DIR`), and copy your "
+            "files into it"
+        )
+
+
 def refuse_changed(root: Path) -> None:
     """Refuse an opkit folder with changes.
 

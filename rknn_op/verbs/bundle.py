@@ -8,7 +8,9 @@ import click
 
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn2.chips import TARGETS
+from opkit.runtimes.rknn2.settings import NAME
 from rknn_op import bundling
+from rknn_op.verbs import values
 from rknn_op.verbs.common import (
     SconsCommand,
     jobs_option,
@@ -16,6 +18,7 @@ from rknn_op.verbs.common import (
     repositories,
     run_scons,
 )
+from rknn_op.workspace_operators import operators, roots, with_runtime
 
 _ABIS = list(dict.fromkeys(abi for target in TARGETS.values() for abi in target.abis))
 
@@ -24,7 +27,12 @@ _ABIS = list(dict.fromkeys(abi for target in TARGETS.values() for abi in target.
 @repositories
 @more_repositories
 @click.option(
-    "-t", "--target", required=True, metavar="CHIP", help="The chip, of RKNN-Toolkit2's targets."
+    "-t",
+    "--target",
+    required=True,
+    metavar="CHIP",
+    shell_complete=values.TOOLKIT2_TARGETS,
+    help="The chip, of RKNN-Toolkit2's targets.",
 )
 @click.option(
     "--abi",
@@ -73,7 +81,12 @@ def command(
     build. Prints the paths of the files on stdout, all else on stderr. OPTIONS go to scons
     unchanged, for instance toolchain=gnu.
     """
-    folders = [*paths, *others] or [Path()]
+    folders = operators([*paths, *others])
+    having = with_runtime(folders, NAME)
+    if having and roots([*paths, *others]) and len(having) < len(folders):
+        left_out = len(folders) - len(having)
+        click.echo(f"left out {left_out} of {len(folders)} operators, not for {NAME}", err=True)
+        folders = having
     options = ctx.meta["scons"]
     planned = bundling.plan(folders, target.lower(), abis, output, model, toolkit, options)
     runs = run_scons(folders, planned.commands(), jobs, err=True)

@@ -14,6 +14,7 @@ from rknn_op import progress
 from rknn_op.processes import Processes
 from rknn_op.repositories import scons
 from rknn_op.scons_runs import Run, run_all, table
+from rknn_op.workspace_operators import operators, selection
 
 repositories = click.option(
     "-p",
@@ -21,7 +22,8 @@ repositories = click.option(
     "paths",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="An operator repository; default: the current folder. Several: -p A B ...",
+    help="An operator repository, or a workspace with several; default: the current folder. "
+    "Several: -p A B ...",
 )
 more_repositories = click.argument(
     "others", nargs=-1, type=click.Path(path_type=Path), metavar="[DIR]..."
@@ -55,24 +57,29 @@ def run_scons(
     """Run SCons in repositories: print the output of a single run, or a table of several runs.
 
     Args:
-        paths: the repositories; none: the current folder.
-        commands: the arguments of each run in a repository.
+        paths: the repositories, or workspaces with several; none: the current folder.
+        commands: the arguments of each run in a repository; one with a target that only others
+            of them have is left out.
         jobs: the number of repositories in parallel; None: one for each processor.
         err: print on stderr, not on stdout.
     """
-    folders = paths or [Path()]
+    folders = operators(paths)
     if len(folders) * len(commands) == 1:
         with Processes() as processes:
             stdout = sys.stderr if err else None
             done = scons(processes, folders[0], *commands[0], stdout=stdout)
         return [Run(folders[0], commands[0], done.returncode)]
-    results = run_all(folders, commands, jobs or min(len(folders), os.cpu_count() or 1))
+    selected = selection(folders, commands)
+    total = sum(map(len, selected.commands.values()))
+    results = run_all(selected.commands, jobs or min(len(folders), os.cpu_count() or 1))
     with closing(results):
-        runs = [*progress.track(results, len(folders) * len(commands), "scons")]
+        runs = [*progress.track(results, total, "scons")]
     for run in runs:
         if run.status:
             click.echo(f"{run.folder}: `{run.command}`\n{run.output}", err=True)
     click.echo(table(runs), err=err)
+    if note := selected.note():
+        click.echo(note, err=err)
     return runs
 
 

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Sequence
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import click
 
+from opkit import workspace
 from opkit.creation.license import NONE
 from opkit.creation.next_steps import next_steps
+from opkit.creation.starter import starter
 from opkit.errors import OpkitError
-from rknn_op import creation, library, messages, progress
+from opkit.version import VERSION
+from rknn_op import creation, git, library, messages, progress, rehearsal
+from rknn_op import workspace as making
 from rknn_op.creation import Choices, Created, Plan
 from rknn_op.selection import Selection
+from rknn_op.verbs import values
 
 
 @click.command("create")
@@ -23,9 +32,10 @@ from rknn_op.selection import Selection
     "config",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="An operator description: a YAML file. Several: -c A.yml B.yml ...",
+    help="An operator description: a YAML file, or - for standard input. Several: -c A.yml "
+    "B.yml ...",
 )
-@click.argument("others", nargs=-1, type=click.Path(path_type=Path), metavar="[YAML]...")
+@click.argument("others", nargs=-1, type=click.Path(path_type=Path), metavar="[NAME | YAML...]")
 @click.option(
     "--from",
     "model",
@@ -57,6 +67,7 @@ from rknn_op.selection import Selection
     "--library",
     "library_name",
     metavar="NAME",
+    shell_complete=values.LIBRARY,
     help="Instead of a description: a ready operator; `rknn-op library` lists them.",
 )
 @click.option(
@@ -68,25 +79,34 @@ from rknn_op.selection import Selection
     "Default for descriptions and --library: the operator's name, in the current folder.",
 )
 @click.option(
+    "--workspace",
+    "workspace_",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Instead of -p: a workspace, made if DIR is new; each operator is in DIR/NAME.",
+)
+@click.option(
     "--runtime",
     "runtimes",
     multiple=True,
-    help="A runtime, instead of the description's; may be repeated.",
     metavar="NAME",
+    shell_complete=values.RUNTIMES,
+    help="A runtime, instead of the description's; may be repeated.",
 )
 @click.option(
     "--target",
     default="",
     metavar="NAME",
+    shell_complete=values.TARGETS,
     help="The target, instead of the description's; with --from, by default rk3588 for .onnx, "
     "rk1808 for .pb.",
 )
 @click.option(
     "--license",
-    default=NONE,
-    show_default=True,
+    default="",
     metavar="NAME",
-    help="The SPDX name of the new repository's license, such as MIT.",
+    shell_complete=values.LICENSES,
+    help="The SPDX name of the new repository's license, such as MIT; default: none.",
 )
 @click.option(
     "--author",
@@ -94,7 +114,10 @@ from rknn_op.selection import Selection
     metavar="NAME",
     help="The author in the license; default: the authors of the repository.",
 )
+@click.option("--git", "with_git", is_flag=True, help="Make a git repository with a first commit.")
+@click.option("-y", "--yes", is_flag=True, help="With NAME: ask nothing; take the default answers.")
 @click.option("--dry-run", is_flag=True, help="Check all and print the plan; make nothing.")
+@click.option("--json", "is_json", is_flag=True, help="With --dry-run: print the plan as JSON.")
 def command(
     config: tuple[Path, ...],
     others: tuple[Path, ...],
@@ -105,13 +128,20 @@ def command(
     inputs: Path | None,
     library_name: str | None,
     path: Path | None,
+    workspace_: Path | None,
     runtimes: tuple[str, ...],
     target: str,
     license: str,
     author: str,
+    with_git: bool,
+    yes: bool,
     dry_run: bool,
+    is_json: bool,
 ) -> None:
     """Make repositories from descriptions, a model, or the library.
+
+    NAME is a new operator: asks for its runtimes, license and author, and makes a description to
+    start from.
 
     op.yml has the text of the description, except for changes by the options: parts that the
     chosen runtimes do not support are omitted with a warning. An invalid description does not stop
@@ -120,52 +150,153 @@ def command(
     --from describes the nodes of a model: with the operator library's math where it has the
     operator, else with a reference by onnx; with the nodes' tensors as cases, recorded in a run of
     the model; and with questions about all that the model does not say. An operator that cannot be
-    described stops all others. It requires `pip install 'rknn-op-template[onnx]'`.
+    described stops all others. It requires the packages onnx and onnxruntime.
 
     --library copies a ready operator: description, math, reference and cases.
     """
-    configs = [*config, *others]
+    if is_json and not dry_run:
+        raise click.UsageError("--json needs --dry-run.")
     names = [name for text in runtimes for name in text.split(",")]
-    choices = Choices(names, target, license, author)
+    choices = Choices(names, target, license or NONE, author)
+    output = Output(dry_run, is_json, with_git)
     selection = Selection(op_type, node, is_all)
+    new = _new_operator(config, others, model, library_name)
+    configs = [] if new else [*config, *others]
     if (bool(configs), model is not None, library_name is not None).count(True) > 1:
         raise click.UsageError("Descriptions (-c), --from and --library exclude each other.")
+    if workspace_ and (path or model):
+        raise click.UsageError("--workspace excludes -p and --from.")
     if model:
-        _create_from(model, selection, path, choices, inputs, dry_run)
+        _create_from(model, selection, path, choices, inputs, output)
         return
     if selection != Selection() or inputs:
         raise click.UsageError("--op, --node, --all and --inputs need --from MODEL.")
-    if not configs and library_name is None:
-        raise click.UsageError("Missing option '-c' / '--config', '--from' or '--library'.")
     if len(configs) > 1:
-        _create_all(configs, path or Path(), choices, dry_run)
+        if creation.STDIN in configs:
+            raise click.UsageError("- (standard input) is a single description.")
+        if workspace_:  # whole, or not made at all
+            for each in configs:
+                creation.plan(each, None, workspace_, choices)
+        with _workspace(workspace_, output) as inside:
+            _create_all(configs, workspace_ or path or Path(), choices, inside)
         return
+    if workspace_ and library_name is not None:
+        path = workspace_ / library_name
     if library_name is not None:
-        _create(library.plan(library_name, path, choices), dry_run, math_is_done=True)
+        planned = library.plan(library_name, path, choices)
+    elif configs:
+        planned = creation.plan(configs[0], path, workspace_ or Path(), choices)
     else:
-        _create(creation.plan(configs[0], path, choices=choices), dry_run)
+        given = replace(choices, license=license)
+        planned = _new(workspace_ / new if workspace_ and new else new, path, given, yes)
+    with _workspace(workspace_, output) as inside:
+        _create(planned, inside, math_is_done=library_name is not None)
 
 
-def _create(planned: Plan, dry_run: bool, math_is_done: bool = False) -> None:
+def _new_operator(
+    config: Sequence[Path], others: Sequence[Path], model: Path | None, library_name: str | None
+) -> Path | None:
+    """Return the NAME of a new operator on the command line, or None."""
+    if config or model or library_name is not None or len(others) != 1:
+        return None
+    (name,) = others
+    return None if name.suffix or name.is_file() or name == creation.STDIN else name
+
+
+def _new(folder: Path | None, path: Path | None, choices: Choices, yes: bool) -> Plan:
+    """Return the plan of a new operator, after the questions.
+
+    Args:
+        folder: NAME, which may be a path that ends with the name; None: ask for it.
+        path: the folder to make; None: `folder`.
+        choices: the choices of options.
+        yes: ask nothing.
+    """
+    if folder is None and (yes or not sys.stdin.isatty()):
+        raise click.UsageError(
+            "Missing NAME, or option '-c' / '--config', '--from' or '--library'."
+        )
+    from rknn_op import questions  # only here: `create -c` asks nothing
+
+    folder = Path(questions.ask_name()) if folder is None else folder
+    questions.check_name(folder.name)
+    creation.refuse_existing(path or folder)
+    if choices.runtimes:
+        questions.check_runtimes(choices.runtimes)
+    ask = questions.with_defaults if yes else partial(questions.ask_choices, folder.name)
+    chosen = ask(choices)
+    text = starter(folder.name, chosen.runtimes)
+    chosen = replace(chosen, runtimes=())  # the text has them
+    return creation.plan_text(text, "the new description", path or folder, choices=chosen)
+
+
+@dataclass(frozen=True)
+class Output:
+    """The user's wishes for the output.
+
+    Attributes:
+        dry_run: make nothing; print the plan.
+        is_json: print it as JSON.
+        with_git: commit new repositories.
+    """
+
+    dry_run: bool
+    is_json: bool
+    with_git: bool
+
+
+@contextmanager
+def _workspace(folder: Path | None, output: Output) -> Iterator[Output]:
+    """Make the workspace of new operators, if its folder is new; commit it at the end.
+
+    Args:
+        folder: the workspace; None: there is none, the operators stand alone.
+        output: the user's wishes.
+
+    Yields:
+        The wishes for the operators in it.
+    """
+    if folder is None:
+        yield output
+        return
+    if output.with_git:
+        git.refuse_first_commit(folder)
+    if not output.dry_run and not (folder / workspace.FILE).is_file():
+        making.init(folder)
+    yield replace(output, with_git=False)
+    if not output.dry_run:
+        _commit([folder], output)
+
+
+def _create(planned: Plan, output: Output, math_is_done: bool = False) -> None:
     """Make a repository and print the next steps; in a dry run, print its files."""
     messages.warn(planned.warnings)
-    if dry_run:
-        click.echo(f"{planned.folder}: {planned.spec.name}, for {', '.join(planned.spec.runtimes)}")
-        for owner, files in creation.rehearse(planned).items():
-            words = f"{owner}: {' '.join(files)}"
-            click.echo(
-                textwrap.fill(
-                    words,
-                    width=78,
-                    initial_indent="  ",
-                    subsequent_indent="      ",
-                    break_on_hyphens=False,
-                )
-            )
-        return
-    creation.create(planned)
-    steps = next_steps(planned.spec, planned.folder.absolute(), math_is_done=math_is_done)
-    click.echo(steps, nl=False)
+    if output.with_git:
+        git.refuse_first_commit(planned.folder)
+    if output.is_json:
+        _print_json([planned])
+    elif output.dry_run:
+        click.echo(rehearsal.text(planned), nl=False)
+    else:
+        creation.create(planned)
+        _commit([planned.folder], output)
+        steps = next_steps(
+            planned.spec,
+            planned.folder.absolute(),
+            math_is_done=math_is_done,
+            workspace=workspace.of_member(planned.folder),
+        )
+        click.echo(steps, nl=False)
+
+
+def _print_json(planned: Iterable[Plan]) -> None:
+    click.echo(json.dumps([rehearsal.entry(each) for each in planned], indent=2))
+
+
+def _commit(folders: Iterable[Path], output: Output) -> None:
+    if output.with_git:
+        for folder in folders:
+            git.first_commit(folder, f"Create {folder.name} with rknn-op {VERSION}")
 
 
 def _create_from(
@@ -174,7 +305,7 @@ def _create_from(
     path: Path | None,
     choices: Choices,
     inputs: Path | None,
-    dry_run: bool,
+    output: Output,
 ) -> None:
     """Make the repositories for operators of a model; print their contents."""
     if selection.count != 1:
@@ -188,18 +319,35 @@ def _create_from(
     except from_model.InvalidOperators as error:
         messages.end_with(error.problems, error.total, "made")
         return
+    folders = [each.plan.folder for each in plans.planned]
+    if output.with_git:
+        for folder in folders:
+            git.refuse_first_commit(folder)
     for each in plans.planned:
         messages.warn(each.plan.warnings)
-        (creation.rehearse if dry_run else creation.create)(each.plan)
-    click.echo(from_model.report(plans, is_made=not dry_run), nl=False)
+    if output.is_json:
+        _print_json(each.plan for each in plans.planned)
+        return
+    for each in plans.planned:
+        (creation.rehearse if output.dry_run else creation.create)(each.plan)
+    if not output.dry_run:
+        _commit(folders, output)
+    click.echo(from_model.report(plans, is_made=not output.dry_run), nl=False)
 
 
-def _create_all(configs: Sequence[Path], parent: Path, choices: Choices, dry_run: bool) -> None:
+def _create_all(configs: Sequence[Path], parent: Path, choices: Choices, output: Output) -> None:
     """Make the repositories; print their paths, then the errors of the others."""
-    results = creation.create_all(configs, parent, choices, dry_run)
+    if output.with_git:
+        git.refuse_first_commit(parent / "any")
+    results = creation.create_all(configs, parent, choices, output.dry_run)
     done = [*progress.track(results, len(configs), "creating")]
     problems = [result for result in done if isinstance(result, OpkitError)]
     created = [result for result in done if isinstance(result, Created)]
     messages.warn(warning for each in created for warning in each.warnings)
-    click.echo("".join(f"{each.folder}\n" for each in created), nl=False)
+    if output.is_json:
+        _print_json(each.plan for each in created)
+    else:
+        click.echo("".join(f"{each.plan.folder}\n" for each in created), nl=False)
+    if not output.dry_run:
+        _commit([each.plan.folder for each in created], output)
     messages.end_with(problems, len(configs), "made")

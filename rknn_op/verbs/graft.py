@@ -9,6 +9,7 @@ import click
 from opkit.models.text import plain
 from opkit.text import printable
 from rknn_op import messages
+from rknn_op.verbs import values
 from rknn_op.verbs.common import more_repositories, repositories
 
 
@@ -40,6 +41,7 @@ from rknn_op.verbs.common import more_repositories, repositories
 @click.option(
     "--target",
     metavar="CHIP",
+    shell_complete=values.TARGETS,
     help="The chip, which decides on the runtime of the repositories and on the conversion.",
 )
 @click.option(

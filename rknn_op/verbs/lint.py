@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
+from rknn_op import workspace_lint
 from rknn_op.lint import FORMATS, lint
+from rknn_op.workspace_operators import operators, roots
 
 
 @click.command("lint")
-@click.argument(
-    "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="YAML|DIR..."
-)
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[YAML|DIR...]")
 @click.option(
     "--format",
     "format_",
@@ -26,10 +26,12 @@ def command(ctx: click.Context, paths: tuple[Path, ...], format_: str) -> None:
     """Report all problems of descriptions or repositories.
 
     In a repository also: files of yours that no longer fit op.yml, generated files that a build
-    would change, missing files, and a missing, changed or old wheel of opkit. The exit status is 1
-    if there are problems; a note, which explains a choice, is none.
+    would change, missing files, and a missing, changed or old wheel of opkit. A workspace stands
+    for its operators; without arguments, the current folder is the repository or the workspace. The
+    exit status is 1 if there are problems; a note, which explains a choice, is none.
     """
-    complaints = [each for path in paths for each in lint(path)]
+    complaints = [each for root in roots(paths) for each in workspace_lint.complaints(root)]
+    complaints += [each for path in operators(paths) for each in lint(path)]
     click.echo(FORMATS[format_](complaints), nl=False)
     count = sum(each.severity != "note" for each in complaints)
     click.echo(f"{count or 'no'} problem{'' if count == 1 else 's'}", err=True)

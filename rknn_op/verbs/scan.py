@@ -10,6 +10,7 @@ import click
 from opkit.errors import OpkitError
 from opkit.models.scanning.listing import FORMATS, as_json
 from rknn_op import messages, scanning
+from rknn_op.verbs import values
 
 
 @click.command("scan")
@@ -17,6 +18,7 @@ from rknn_op import messages, scanning
 @click.option(
     "--target",
     metavar="CHIP",
+    shell_complete=values.TARGETS,
     help="The chip; by default rk3588 for .onnx, rk1808 for .pb. `rknn-op targets` lists all.",
 )
 @click.option("--json", "is_json", is_flag=True, help="Print the result as JSON.")

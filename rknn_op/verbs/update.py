@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,46 +14,95 @@ from opkit.version import VERSION
 from rknn_op import messages, progress
 from rknn_op.update import Update, update
 from rknn_op.verbs.common import more_repositories, repositories
+from rknn_op.workspace_operators import roots
+from rknn_op.workspace_update import update_workspace
 
 
 @click.command("update")
 @repositories
 @more_repositories
 @click.option("--dry-run", is_flag=True, help="Print the changed files; change nothing.")
-@click.option("--diff", is_flag=True, help="Print the changes as a diff.")
+@click.option("--diff", is_flag=True, help="Print the changes as a diff; change nothing.")
+@click.option(
+    "--merge",
+    "merges",
+    is_flag=True,
+    help="Merge the template's changes into your files, too, unless you changed the same lines.",
+)
+@click.option("--json", "is_json", is_flag=True, help="With --dry-run: print the plan as JSON.")
 @click.option("--allow-dirty", is_flag=True, help="Update despite uncommitted changes.")
 def command(
-    paths: tuple[Path, ...], others: tuple[Path, ...], dry_run: bool, diff: bool, allow_dirty: bool
+    paths: tuple[Path, ...],
+    others: tuple[Path, ...],
+    dry_run: bool,
+    diff: bool,
+    merges: bool,
+    is_json: bool,
+    allow_dirty: bool,
 ) -> None:
     """Update opkit and the generated files to this version.
 
-    Adds the files of a runtime that is new in op.yml. Your own files stay as they are; if the
-    template's version of one has changed, the diff is printed.
+    Adds the files of a runtime that is new in op.yml, and new files of the template. Your own files
+    stay as they are; if the template's version of one has changed, the diff is printed, and --merge
+    writes it into your file.
     """
+    if is_json and not dry_run:
+        raise click.UsageError("--json needs --dry-run.")
     folders = [*paths, *others] or [Path()]
     problems: list[OpkitError] = []
+    done: list[Update] = []
     for folder in progress.track(folders, len(folders), "updating"):
         try:
-            _print(update(folder, dry_run, allow_dirty), diff)
+            for each in _updates(folder, dry_run or diff, allow_dirty, merges):
+                done.append(each)
+                if not is_json:
+                    _print(each, diff)
         except OpkitError as error:
             if len(folders) == 1:
                 raise
             problems.append(error)
+    if is_json:
+        click.echo(json.dumps([_entry(each) for each in done], indent=2))
     messages.end_with(problems, len(folders), "updated")
 
 
+def _updates(folder: Path, dry_run: bool, allow_dirty: bool, merges: bool) -> Iterator[Update]:
+    """Update a repository, or a workspace with its operators; yield the changes of each."""
+    if roots([folder]):
+        yield from update_workspace(folder, dry_run, allow_dirty, merges)
+    else:
+        yield update(folder, dry_run, allow_dirty, merges)
+
+
+def _entry(done: Update) -> dict[str, Any]:
+    """Return the properties of an update, for JSON."""
+    return {
+        "folder": str(done.folder),
+        "from": done.version,
+        "to": VERSION,
+        "changed": _kinds(done),
+        "yours": [*done.advice],
+        "conflicts": [*done.conflicts],
+    }
+
+
+def _kinds(done: Update) -> dict[str, str]:
+    """Return path -> kind of the change of each file."""
+    return {
+        path: "new" if before is None else "deleted" if after is None else "changed"
+        for path, (before, after) in done.changed.items()
+    }
+
+
 def _print(done: Update, with_diff: bool) -> None:
-    if not done.changed:
+    if not (done.changed or done.advice):
         click.echo(f"{done.folder}: up to date with {VERSION}")
         return
     if done.version == VERSION:
         click.echo(f"{done.folder}: restored to {VERSION}")
     else:
         click.echo(f"{done.folder}: from {done.version} to {VERSION}")
-    kinds = {
-        path: "new" if before is None else "deleted" if after is None else "changed"
-        for path, (before, after) in done.changed.items()
-    }
+    kinds = _kinds(done)
     opkit = [kind for path, kind in kinds.items() if path.startswith("opkit/")]
     if opkit:
         counts = [f"{opkit.count(kind)} {kind}" for kind in dict.fromkeys(opkit)]
@@ -64,3 +116,8 @@ def _print(done: Update, with_diff: bool) -> None:
         click.echo(
             f"\n{path} is yours and stays. In the template it has changed:\n\n{text}", nl=False
         )
+    if done.conflicts:
+        click.echo("\nTo merge by hand, because your changes may be in the same lines:")
+        click.echo("".join(f"  {path}\n" for path in done.conflicts), nl=False)
+    elif done.advice:
+        click.echo("\n`rknn-op update --merge` writes these changes into your files.")

@@ -160,11 +160,12 @@ def test_summary_counts() -> None:
 def test_summary_of_other_outcomes() -> None:
     log = complete_log()
     log.finished["t.py::x"] = FinishedTest("xfailed", [("CPU kernel", True)])
-    log.finished["t.py::y"] = FinishedTest("passed", [], ["CPU kernel, armhf"])
+    log.finished["t.py::y"] = FinishedTest("passed", [], ["CPU kernel, armhf", "engine"])
     log.skipped_files |= {"v.py", "u.py"}
     assert run_log.summary(log) == (
         "checked CPU kernel: 2 cases, 1 failed; CPU kernel, armhf: 1 case, 1 left out; "
-        "VX kernel: 1 case; 1 test xfailed; u.py skipped; v.py skipped"
+        "VX kernel: 1 case; engine: 0 cases, 1 left out; 1 test xfailed; u.py skipped; "
+        "v.py skipped"
     )
 
 

@@ -13,6 +13,7 @@ from elftools.elf.elffile import ELFFile
 
 from opkit.description.limits import MAX_THREADS
 from opkit.toolchains.abi import ABIS, Abi
+from tests.check.target_repositories import need
 from tests.compiling import C_SOURCES, HOST, LANGUAGES, OPKIT, build, compile_c
 from tests.repositories import ROOT, folder_of_run
 
@@ -77,8 +78,7 @@ def test_auto_counts_processors_of_process(processors: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("abi", ["aarch64", "armhf", "riscv64"])
 def test_other_processors(abi: str) -> None:
-    emulator = shutil.which(f"qemu-{ABIS[abi].processor}-static")
-    assert emulator is not None
+    emulator = need(f"qemu-{ABIS[abi].processor}-static", "qemu-user-static")
     command = [emulator, str(program(7, ABIS[abi]))]
     for count, grain in SIZES.values():
         run(command, "once", min(count, 100_003), grain)
@@ -230,6 +230,7 @@ def test_compiles_without_warnings(tmp_path: Path, abi: str, language: str) -> N
 
 @pytest.mark.parametrize("standard", [["-x", "c", "-std=c11"], ["-x", "c++", "-std=c++11"]])
 def test_gcc_has_no_warnings(tmp_path: Path, standard: list[str]) -> None:
+    need("gcc", "gcc libc6-dev")
     flags = ["-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT}", "-DOPKIT_THREADS=2"]
     subprocess.run(
         ["gcc", *flags, *standard, "-c", PROGRAM, "-o", tmp_path / "program.o"], check=True
@@ -238,6 +239,7 @@ def test_gcc_has_no_warnings(tmp_path: Path, standard: list[str]) -> None:
 
 @pytest.mark.parametrize("test", [*TESTS, "once"])
 def test_thread_sanitizer_accepts_pool(tmp_path: Path, test: str) -> None:
+    need("gcc", "gcc libc6-dev")
     made = tmp_path / "program"
     flags = ["-g", "-O1", "-std=c11", "-fsanitize=thread", "-DOPKIT_THREADS=7", f"-I{ROOT}"]
     subprocess.run(["gcc", *flags, PROGRAM, "-lpthread", "-lm", "-o", made], check=True)

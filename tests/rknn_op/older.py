@@ -6,10 +6,12 @@ import hashlib
 import io
 import json
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 from opkit import manifest
 from opkit.version import VERSION
+from rknn_op import template
 
 OLD = "0.1.9"
 
@@ -59,6 +61,27 @@ def _older_bytes(wheel: bytes, version: str) -> bytes:
                 text = f"{version}\n".encode()
             target.writestr(entry, text)
     return data.getvalue()
+
+
+COPIED = [*template.files()]
+"""The paths of the files that the template copies."""
+
+
+def age_copied_file(path: Path, name: str, change: Callable[[str], str] | None) -> None:
+    """Change the text of a copied file in a repository's wheel; None: the wheel lacks it."""
+    content = json.loads((path / manifest.PATH).read_text())
+    wheel = path / content["wheel"]["name"]
+    data = io.BytesIO()
+    with zipfile.ZipFile(wheel) as source, zipfile.ZipFile(data, "w") as target:
+        for entry in source.infolist():
+            text = source.read(entry).decode()
+            if entry.filename != f"opkit/copied/{name}":
+                target.writestr(entry, text)
+            elif change is not None:
+                target.writestr(entry, change(text))
+    wheel.write_bytes(data.getvalue())
+    content["wheel"]["sha256"] = hashlib.sha256(data.getvalue()).hexdigest()
+    (path / manifest.PATH).write_text(json.dumps(content))
 
 
 def add_work(path: Path) -> None:

@@ -75,7 +75,7 @@ def test_internal_error_has_traceback_and_link(
     result = rknn_op("create", "-c", EXP, "-p", "exp")
     assert result.exit_code == 70
     assert "RuntimeError: out of order" in result.stderr
-    assert f"This is a bug of rknn-op-template {VERSION}. Please report it" in result.stderr
+    assert f"This is a bug of rknn-op {VERSION}. Please report it to" in result.stderr
     assert not [*folder.iterdir()]
 
 
@@ -418,7 +418,7 @@ def test_create_drops_keys_of_other_runtimes(folder: Path) -> None:
     assert_warnings(rknn_op("create", "-c", "zoom.yml", "-p", "rk3576", *options), "")
     assert repository.load(folder / "rk3576").target_platform == "rk3576"
     wrong = rknn_op("create", "-c", "zoom.yml", "--runtime", "rknn2", "--target", "rv1126")
-    assert_error(wrong, "zoom.yml, changed by options:", "unknown value 'rv1126'")
+    assert_error(wrong, "--target: rv1126 is a chip of RKNN-Toolkit; pass --runtime rknn")
 
 
 def test_create_takes_framework_of_runtime(folder: Path) -> None:
@@ -626,7 +626,9 @@ def test_wheel_runs_by_uvx(folder: Path) -> None:
     (distribution,) = metadata.distributions(path=[str(wheel)])
     needed = [line for line in distribution.requires or () if "extra ==" not in line]
     assert needed
-    (scratch / "without").write_text("".join(f"{each}; python_version < '3'\n" for each in needed))
+    (scratch / "without").write_text(
+        "".join(f"{each.partition(';')[0]}; python_version < '3'\n" for each in needed)
+    )
     (folder / "exp.yml").write_text(Path(EXP).read_text())
 
     here = scratch / "here_already"

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from opkit import manifest
+from tests.check.target_repositories import need
 from tests.repositories import EXAMPLES, ROOT
 from tests.rknn_op.command import rknn_op
 from tests.rknn_op.older import age
@@ -116,6 +117,7 @@ class Foreign:
 
     def git(self, *arguments: str) -> None:
         """Run git."""
+        need("git", "git")
         names = ("-c", "user.name=a", "-c", "user.email=a@example.org")
         subprocess.run(["git", "-C", self.root, *names, *arguments], check=True)
 

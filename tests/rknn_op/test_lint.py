@@ -135,11 +135,11 @@ def test_github_escapes_ends_of_commands() -> None:
 
 
 def test_usage() -> None:
-    assert lint().exit_code == 2
     assert lint("--format", "xml", ".").exit_code == 2
     refused = lint(".")
     assert refused.exit_code == 1
     assert "not an operator repository" in refused.stderr
+    assert lint().stderr == refused.stderr  # the current folder
 
 
 def test_new_repository_has_no_problems(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,3 +268,47 @@ def test_problems_of_repositories(
     assert [each[:3] for each in complaints] == [(f"repo/{e[0]}", *e[1:3]) for e in expected]
     for (*_, message), (*_, start) in zip(complaints, expected, strict=True):
         assert message.startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("change", "file", "message"),
+    [
+        (lambda path: (path / "build").symlink_to("/tmp"), "repo/build", "is a link to /tmp"),
+        (
+            lambda path: (path / "SConstruct").write_text("a(\n"),
+            "repo/SConstruct",
+            "not valid Python",
+        ),
+        (lambda path: (path / manifest.PATH).unlink(), f"repo/{manifest.PATH}", "not found"),
+        (
+            lambda path: (
+                (path / "generated/copy.h").unlink(),
+                (path / "generated/copy.h").mkdir(),
+            ),
+            "repo/generated/copy.h",
+            "is a folder",
+        ),
+        (
+            lambda path: (
+                (path / "docs/cases.md").unlink(),
+                (path / "docs/cases.md").symlink_to("x"),
+            ),
+            "repo/docs/cases.md",
+            "is a link to x",
+        ),
+    ],
+)
+def test_refusals_of_scons(
+    repo: Path, change: Callable[[Path], object], file: str, message: str
+) -> None:
+    """Each of these stops `scons`, although op.yml is valid."""
+    change(repo)
+    places = [(each["file"], each["message"]) for each in found()]
+    assert any(place == file and problem.startswith(message) for place, problem in places), places
+
+
+def test_path_that_compilers_cannot_read(repo: Path) -> None:
+    other = repo.rename(repo.with_name('a"b'))
+    (problem,) = found(other.name)
+    assert problem["file"] == other.name
+    assert problem["message"].startswith("the folder's path holds")

@@ -17,12 +17,14 @@ import pytest
 from opkit import manifest, repository
 from opkit.errors import OpkitError
 from opkit.version import VERSION
+from tests.check.target_repositories import need
 from tests.repositories import EXAMPLES, ROOT
 from tests.rknn_op.command import rknn_op, snapshot
-from tests.rknn_op.older import OLD, add_work, age
+from tests.rknn_op.older import COPIED, OLD, add_work, age, age_copied_file
 
 
 def git(folder: Path, *arguments: str) -> str:
+    need("git", "git")
     names = ("-c", "user.name=a", "-c", "user.email=a@example.org")
     command = ["git", "-C", str(folder), *names, *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -98,12 +100,10 @@ def test_lock_follows_the_line_of_onnx(old: Path) -> None:
 
 def test_changes_of_skeletons_are_shown(old: Path) -> None:
     """The diff contains the template's changes, without the user's."""
-    (old / "pytest.ini").write_text("# older\n")
     shown = rknn_op("update", "--dry-run", str(old)).stdout
     assert "README.md is yours and stays. In the template it has changed:" in shown
     assert "-## What to do" in shown
     assert "+## Files" in shown
-    assert "pytest.ini is yours and stays" in shown
     assert "mine" not in shown
     assert "exp_compute.h" not in shown
 
@@ -127,8 +127,63 @@ def test_dry_run_and_diff(old: Path) -> None:
     assert re.search(rf"^-rknn-opkit=={re.escape(OLD)}\+", shown.stdout, re.MULTILINE)
     assert re.search(rf"^\+rknn-opkit=={re.escape(VERSION)}\+", shown.stdout, re.MULTILINE)
     assert "-/* Older. */" in shown.stdout
-    done = rknn_op("update", "--diff", str(old))
-    assert done.stdout == shown.stdout
+    assert rknn_op("update", "--diff", str(old)).stdout == shown.stdout
+    assert snapshot(old) == before
+    (entry,) = json.loads(rknn_op("update", "--dry-run", "--json", str(old)).stdout)
+    assert (entry["from"], entry["to"]) == (OLD, VERSION)
+    assert entry["changed"]["generated/gone.h"] == "deleted"
+    assert entry["yours"] == ["README.md"]
+    assert snapshot(old) == before
+    assert rknn_op("update", "--json", str(old)).exit_code == 2
+
+
+def test_own_edits_are_not_news(old: Path) -> None:
+    """The wheel has the template's old texts of copied files."""
+    (old / "pytest.ini").write_text("# mine\n")
+    (old / ".gitignore").unlink()
+    age_copied_file(old, "SConstruct", lambda text: f"# Older.\n{text}")
+    sconstruct = old / "SConstruct"
+    sconstruct.write_text(f"# Older.\n{sconstruct.read_text()}# Mine.\n")
+    shown = rknn_op("update", str(old))
+    assert shown.exit_code == 0, shown.output
+    assert "pytest.ini" not in shown.stdout
+    assert "SConstruct is yours and stays. In the template it has changed:" in shown.stdout
+    assert "\n-# Older.\n" in shown.stdout
+    assert "--merge" in shown.stdout
+    assert sconstruct.read_text().startswith("# Older.\n")
+    assert not (old / ".gitignore").exists()  # the user deleted it
+
+
+def test_merge(old: Path) -> None:
+    age_copied_file(old, "SConstruct", lambda text: f"# Older.\n{text}")
+    age_copied_file(old, "pytest.ini", lambda text: f"# Older.\n{text}")
+    text = (old / "SConstruct").read_text()
+    (old / "SConstruct").write_text(f"# Older.\n{text}# Mine.\n")
+    (old / "pytest.ini").write_text("# Mine, in the same line.\n")
+    done = rknn_op("update", "--merge", str(old))
+    assert done.exit_code == 0, done.output
+    assert (old / "SConstruct").read_text() == f"{text}# Mine.\n"
+    assert (old / "README.md").read_text().endswith("mine\n")
+    assert "## Files\n" in (old / "README.md").read_text()
+    assert (old / "pytest.ini").read_text() == "# Mine, in the same line.\n"
+    assert done.stdout.endswith("may be in the same lines:\n  pytest.ini\n")
+
+
+def test_new_file_of_the_template_is_written(old: Path, now: Path) -> None:
+    age_copied_file(old, "pytest.ini", None)
+    (old / "pytest.ini").unlink()
+    assert "  pytest.ini: new\n" in rknn_op("update", str(old)).stdout
+    assert (old / "pytest.ini").read_text() == (now / "pytest.ini").read_text()
+
+
+def test_version_without_copied_files(old: Path) -> None:
+    """An update cannot tell the user's edits from the template's changes."""
+    for path in COPIED:
+        age_copied_file(old, path, None)
+    (old / "pytest.ini").write_text("# mine\n")
+    shown = rknn_op("update", "--merge", str(old)).stdout
+    assert "pytest.ini is yours and stays" in shown
+    assert (old / "pytest.ini").read_text() == "# mine\n"
 
 
 def test_dry_run_knows_sources_in_folders_called_build(old: Path) -> None:

@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.check.target_repositories import need
 from tests.repositories import ROOT, TEMPLATE, generate, installed_opkit
 
 WORKFLOW = TEMPLATE / ".github/workflows/ci.yml"
+WORKSPACE = ROOT / "rknn_op/workspace_files"
 ACTION = ROOT / "opkit/ci/action.yml"
 DESCRIPTION = """\
 name: Kept
@@ -51,6 +53,21 @@ def test_workflow_runs_once_and_ends() -> None:
     checkout, action = job["steps"]
     assert checkout["uses"].startswith("actions/checkout@")
     assert action["with"].keys() <= read(ACTION)["inputs"].keys()
+
+
+def test_checkouts_keep_no_credentials_and_updates_wait() -> None:
+    workflows = [folder / ".github/workflows/ci.yml" for folder in (ROOT, TEMPLATE)]
+    for workflow in (*workflows, WORKSPACE / "ci.yml"):
+        text = workflow.read_text()
+        assert text.count("actions/checkout@") == text.count("persist-credentials: false") == 1
+    updates = yaml.safe_load((TEMPLATE / ".github/dependabot.yml").read_text())["updates"]
+    assert [each["cooldown"]["default-days"] for each in updates] == [7]
+
+
+def test_environments_that_messages_name_are_ignored() -> None:
+    for file in (TEMPLATE / ".gitignore", WORKSPACE / "gitignore"):
+        ignored = {line.lstrip("/") for line in file.read_text().splitlines()}
+        assert {".venv/", ".venv-rknn2/", "build/"} <= ignored
 
 
 def test_action_runs_existing_commands() -> None:
@@ -90,6 +107,7 @@ def root(committed: Path, tmp_path: Path) -> Path:
 
 
 def git(*arguments: str, cwd: Path) -> None:
+    need("git", "git")
     subprocess.run(["git", *arguments], cwd=cwd, check=True, capture_output=True)
 
 

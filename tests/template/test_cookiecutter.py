@@ -386,8 +386,35 @@ def test_terminal_defaults(tmp_path: Path) -> None:
     assert (tmp_path / "MyOperator/op.yml").is_file()
 
 
-def test_invalid_answer_stops_questions(tmp_path: Path) -> None:
-    shown, status = terminal_session(tmp_path, ["nowhere.yml"])
-    assert status == 1
-    assert "[2/5]" not in shown
-    assert shown.splitlines()[-1].startswith("config: file 'nowhere.yml' not found")
+def test_wrong_answers_are_asked_again(tmp_path: Path) -> None:
+    answers = ["nowhere.yml", "", "a/b", "9x", "Edge", "rkn", "rknn2", "MITT", "", "mit", ""]
+    shown, status = terminal_session(tmp_path, answers)
+    assert status == 0, shown
+    for message in (
+        "config: file 'nowhere.yml' not found",
+        "op_name: ",
+        "op_name: '9x' is not a C identifier",
+        "runtimes: invalid 'rkn' (expected rknn, pplnn, rknn2)",
+        "license: invalid 'MITT' (expected none, 0BSD, ",
+    ):
+        assert f"\n{message}" in shown
+    spec = repository.load(tmp_path / "Edge")
+    assert (spec.name, spec.runtimes) == ("Edge", ("rknn2",))
+    assert not (tmp_path / "tmp").exists()
+
+
+def test_wrong_answer_without_a_terminal(tmp_path: Path) -> None:
+    done = cookiecutter(tmp_path, "--no-input", "config=nowhere.yml")
+    assert done.returncode == 1
+    assert (done.stdout + done.stderr).startswith("config: file 'nowhere.yml' not found")
+    assert (done.stdout + done.stderr).count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["__name", "__description", "_template", "_other"])
+def test_private_variables_give_one_line(tmp_path: Path, name: str) -> None:
+    done = cookiecutter(tmp_path, "--no-input", f"{name}=x")
+    assert done.returncode == 1
+    assert done.stdout + done.stderr == (
+        f"{name}: is private (expected config, op_name, runtimes, license, author)\n"
+    )
+    assert not (tmp_path / "x").exists()

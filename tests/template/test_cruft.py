@@ -13,6 +13,7 @@ import pytest
 
 from opkit.creation.schema import MODELINE
 from opkit.version import VERSION
+from tests.check.target_repositories import need
 from tests.repositories import TEMPLATE, copy_template
 from tests.rknn_op.command import snapshot
 from tests.rknn_op.test_migration import SCONSTRUCT
@@ -59,6 +60,7 @@ def commit_all(folder: Path) -> None:
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the template as a separate git repository."""
+    need("git", "git")
     folder = copy_template(tmp_path_factory.mktemp("cruft") / "template")
     run("git", "init", "-q", "-b", "main", cwd=folder)
     commit_all(folder)

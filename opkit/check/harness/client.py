@@ -33,6 +33,7 @@ from opkit.runtimes.invocation import (
     RunResult,
     Value,
 )
+from opkit.toolchains.abi import ABIS
 
 THREAD_COUNTS = (2, 7)  # an even and an odd one; see checked_loops.c
 TIMEOUT = 40.0  # seconds for everything but the kernel: start, copying, the network
@@ -230,6 +231,7 @@ class HarnessKernel:
         # The kernel for a target has the threads of the product.
         is_checked = self.spec.has_threads and convention.has_threads and not executor.abi
         self.thread_counts = THREAD_COUNTS if is_checked else ()
+        self.flushed_dtypes = ABIS[executor.abi].flushed_dtypes if executor.abi else ()
 
     def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
         """Run the kernel; see Kernel.

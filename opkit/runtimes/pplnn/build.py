@@ -9,6 +9,7 @@ from opkit.description.spec import OpSpec
 from opkit.runtimes.build import Build
 from opkit.runtimes.pplnn.names import SOURCES
 from opkit.runtimes.pplnn.scons import TOOLS
+from opkit.runtimes.pplnn.scons.engine import engines
 from opkit.runtimes.pplnn.scons.host import harness_parts, host
 from opkit.runtimes.pplnn.scons.library import library
 
@@ -32,4 +33,5 @@ BUILD = Build(
     notes=_notes,
     cxx_folders=(SOURCES, "build/opkit/runtimes/pplnn/declarations"),
     harness_parts=harness_parts,
+    vendor_executors=engines,
 )

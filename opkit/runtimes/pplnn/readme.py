@@ -22,6 +22,8 @@ _FILE = """\
 _COMMANDS = """\
 | `scons target=riscv64` | compiles the sources in `pplnn/` for riscv64, and packs the math into \
 `build/riscv64/libpplnn_{lower}.a`; `target=x64-pplnn`: the same for a PC |
+| `scons check pplnn=BUILD` | the check, and every case in the x86 engine of ppl.nn, built \
+with the operator in that folder |
 | `scons pplnn-apply root=PPLNN` | lays the operator over the checkout of ppl.nn in that folder |
 """
 
@@ -44,6 +46,7 @@ def readme(spec: OpSpec) -> Readme:
         versions=" to ".join(map(str, dict.fromkeys(opset))),
         attributes=_attributes(spec.params),
         constants=_constants(spec.params),
+        layout=_ANY_LAYOUT if settings(spec).takes_any_layout else _DENSE,
         shapes=_SHAPES.format(lower=spec.lower) if has_shape_rule(spec) else _NO_SHAPES,
     )
     return Readme(
@@ -58,6 +61,12 @@ def readme(spec: OpSpec) -> Readme:
     )
 
 
+_DENSE = "The engines pass dense tensors (`NDARRAY`)."
+_ANY_LAYOUT = """\
+By `layout: any` in `op.yml`, the engines pass floats as they have them: dense (`NDARRAY`), or with
+channels in blocks (`N16CX` on x86, `N4CX` and `N8CX` on riscv), which the math sees as one row of
+all elements. Its results in the padding of the last block have no effect. Several inputs must have
+one format and one shape, known while the model is loaded; else all are dense."""
 _SHAPES = """\
 The shapes of its outputs are not in an ONNX file, but inferred when a model runs: by `same_as` in
 `op.yml`, and by `pplnn/{lower}_shapes.h` for the other outputs. `scons check` compares both with

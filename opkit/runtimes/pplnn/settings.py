@@ -14,6 +14,7 @@ from opkit.description.spec import OpSpec
 NAME = "pplnn"
 _DOMAIN = r"([A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*)?"
 _MAX_VERSION = 2**31 - 1
+_LAYOUTS = ("ndarray", "any")
 KEYS = {
     "domain": {
         "description": "The domain of the operator's nodes in ONNX models; custom by default.",
@@ -27,6 +28,11 @@ KEYS = {
         "minItems": 2,
         "maxItems": 2,
     },
+    "layout": {
+        "description": "The layouts of tensors for the math of an elementwise operator: dense "
+        "ones, the default, or any, with channels in blocks as the engines keep them.",
+        "enum": list(_LAYOUTS),
+    },
 }
 _EXPECTED = "two versions, for example [1, 1]"
 
@@ -38,10 +44,18 @@ class Settings:
     Attributes:
         domain: the domain of the operator's nodes in ONNX models; empty: ONNX's own.
         opset: the first and the last version of the domain's operator set with this operator.
+        layout: `any`: the math takes tensors with channels in blocks (N16CX, N8CX, N4CX) as they
+            are; else `ndarray`.
     """
 
     domain: str = "custom"
     opset: tuple[int, int] = (1, 1)
+    layout: str = _LAYOUTS[0]
+
+    @property
+    def takes_any_layout(self) -> bool:
+        """Whether the math takes tensors with channels in blocks."""
+        return self.layout == "any"
 
 
 def settings(spec: OpSpec) -> Settings:
@@ -60,6 +74,7 @@ def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
     return Settings(
         reader.attempt(_domain, reader, entries.get("domain")),
         reader.attempt(_opset, reader, entries.get("opset")),
+        reader.attempt(reader.choice, entries, "layout", _LAYOUTS, Settings.layout),
     )
 
 

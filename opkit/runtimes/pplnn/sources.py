@@ -10,8 +10,10 @@ from opkit.description.spec import OpSpec, Param
 from opkit.description.types import ELEMENT_TYPES
 from opkit.files import threads
 from opkit.files.elementwise import half_type, has_table
+from opkit.runtimes.pplnn import layout
 from opkit.runtimes.pplnn.names import ENGINES, SOURCES, Names, names
 from opkit.runtimes.pplnn.params import READ_AS, cxx_default, cxx_type, packed
+from opkit.runtimes.pplnn.settings import settings
 from opkit.text import render
 
 _PPL_TYPES = {
@@ -215,6 +217,7 @@ def _math_header(spec: OpSpec, where: Names) -> str:
             ["uint32_t index", "ppl::common::datatype_t first_input"],
             ");",
         ),
+        **layout.header_values(spec, where),
     )
 
 
@@ -250,6 +253,7 @@ def _math(spec: OpSpec, where: Names) -> str:
         output_count=str(len(spec.outputs)),
         params_function=_params_of(spec, where),
         type_of=_type_of(spec),
+        **layout.math_values(spec, where),
     )
 
 
@@ -423,6 +427,8 @@ def _engine(engine: str, spec: OpSpec, where: Names) -> Mapping[str, str]:
     op = {"path": where.op(engine), "guard": _guard(where.op(engine)), **common}
     kernel = {"path": where.kernel(engine), "guard": _guard(where.kernel(engine)), **common}
     op |= _op(where, where.kernel(engine), bool(spec.params))
+    op |= layout.op_values(spec, where, engine)
+    op["select_format"] = _select_format(spec, where)
     kernel |= _kernel(where, bool(spec.params)) | _kernel_threads(spec, where)
     return {
         f"{values['path']}.{suffix}": render(
@@ -447,7 +453,6 @@ def _op(where: Names, kernel: str, has_params: bool) -> dict[str, str]:
             ["i", "selected_input_types->at(0)"],
             ");",
         ),
-        "select_format": _select(where, "Format", "format", ["const InputOutputInfo &"]),
         "select_types": _select(
             where,
             "DataType",
@@ -536,6 +541,12 @@ def _init(where: Names, has_params: bool) -> str:
     }
 """
     return (load if has_params else "    (void)options;\n") + infer
+
+
+def _select_format(spec: OpSpec, where: Names) -> str:
+    """Return the declaration of an op's function for formats."""
+    name = " &info" if settings(spec).takes_any_layout else " &"
+    return _select(where, "Format", "format", [f"const InputOutputInfo{name}"])
 
 
 def _select(where: Names, function: str, what: str, arguments: list[str]) -> str:

@@ -13,6 +13,7 @@ from opkit.runtimes.rknn2.describe import DESCRIBE
 from opkit.runtimes.rknn2.scons import TOOLS
 from opkit.runtimes.rknn2.scons.deploy import deploy
 from opkit.runtimes.rknn2.scons.host import HARNESS_PARTS, host
+from opkit.runtimes.rknn2.scons.librknnrt import vendor_programs
 from opkit.runtimes.rknn2.scons.plugin import FOLDER, deliver, plugin
 from opkit.runtimes.rknn2.scons.simulator import simulators
 from opkit.runtimes.rknn2.settings import settings
@@ -61,4 +62,5 @@ BUILD = Build(
     includes=("include/librknnrt",),
     harness_parts=lambda _: HARNESS_PARTS,
     simulators=simulators,
+    vendor_programs=vendor_programs,
 )

@@ -6,6 +6,7 @@ from opkit.description.spec import Tensor
 from opkit.runtimes.check import Check
 from opkit.runtimes.rknn2.calling_convention import CONVENTION
 from opkit.runtimes.rknn2.host_kernel import cpu_kernel
+from opkit.runtimes.rknn2.librknnrt.kernel import LibrknnrtKernel
 from opkit.runtimes.rknn2.simulator import SimulatedReference
 
 
@@ -22,5 +23,6 @@ CHECK = Check(
     convention=CONVENTION,
     cpu_kernel=cpu_kernel,
     simulated_kernel=SimulatedReference,
+    vendor_kernel=LibrknnrtKernel,
     integer_note=_integer_note,
 )

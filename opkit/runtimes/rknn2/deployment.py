@@ -32,12 +32,13 @@ or, without adb:
     scp {plugin} root@BOARD:{PLUGINS}/{name}
     ssh root@BOARD restart_rknn.sh
 
-rknn_server loads plugins when it starts: restart it after every copy. It takes one plugin for each
-model; an application takes {folder}/{archive(name)} instead, or the
-library of several operators that `rknn-op bundle` makes.
+rknn_server loads plugins when it starts: restart it after every copy. It takes
+one plugin for each model; an application takes instead
+{folder}/{archive(name)},
+or the library of several operators that `rknn-op bundle` makes.
 
-On Android, plugins are in /vendor/lib64 (32-bit: /vendor/lib), and must be compiled with the NDK:
-this one requires the C library of Linux."""
+On Android, plugins are in /vendor/lib64 (32-bit: /vendor/lib), and must be
+compiled with the NDK: this one requires the C library of Linux."""
 
 
 def archive(plugin: str) -> str:

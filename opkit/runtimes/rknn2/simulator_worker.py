@@ -8,7 +8,9 @@ line of stdin is a request in JSON:
     names     the names of the inputs, in order
     params    name -> value of each param
     inputs    the .npz file with the arrays of the inputs, in order
-    outputs   the .npz file to write, with the arrays of the outputs, in order
+    outputs   the .npz file to write, with the arrays of the outputs, in order; empty: the model is
+              not simulated
+    package   the .rknn file to write
 
 Each line of stdout is an answer in JSON, which is empty, or has one of
 
@@ -70,20 +72,21 @@ class Worker:
             return {"left_out" if is_of_build else "problem": str(error)}
         return {}
 
-    def _run(self, names: list[str], params: dict[str, Any], inputs: str, outputs: str) -> None:
+    def _run(
+        self, names: list[str], params: dict[str, Any], inputs: str, outputs: str, package: str
+    ) -> None:
         with np.load(inputs) as file:
             arrays = list(file.values())
         signatures = {
             name: (array.shape, array.dtype)
             for name, array in zip(names, arrays)  # noqa: B905 - Python 3.8
         }
-        path = Path(outputs).with_name("model.onnx")
+        path = Path(package).with_suffix(".onnx")
         path.write_bytes(self.make_onnx.make_model(signatures, params).SerializeToString())
-        package = path.with_suffix(".rknn")
         converter = self.convert.Converter(self.operators)
         with converter.converted(path, self.target, output=package) as simulate:
-            results = simulate(arrays)
-        np.savez(outputs, *results)
+            if outputs:
+                np.savez(outputs, *simulate(arrays))
 
 
 def main() -> None:

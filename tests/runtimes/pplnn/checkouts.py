@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opkit.runtimes.pplnn import apply
+from tests.check.target_repositories import need
 
 PARSERS = "src/ppl/nn/models/onnx/param_parser_manager.cc"
 PARSERS_HEADER = "src/ppl/nn/models/onnx/param_parser_manager.h"
@@ -105,6 +106,7 @@ class Checkout:
 
     def git(self, *arguments: str) -> str:
         """Run git in the tree; return its stdout."""
+        need("git", "git")
         who = ("-c", "user.name=A", "-c", "user.email=a@b.c")
         command = ["git", *who, "-C", str(self.root), *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout

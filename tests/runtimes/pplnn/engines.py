@@ -36,7 +36,9 @@ TYPES = {
     "bool": 14,
 }
 """dtype -> ppl::common::datatype_t."""
-UNKNOWN, NDARRAY, N4CX = 0, 1, 5
+UNKNOWN, NDARRAY, N4CX, N8CX, N16CX = 0, 1, 5, 6, 7
+CHANNELS = {N4CX: 4, N8CX: 8, N16CX: 16}
+"""Data format -> the channels of a block."""
 SUCCESS, UNSUPPORTED, INVALID_VALUE, NOT_FOUND = 0, 2, 4, 6
 
 
@@ -181,14 +183,37 @@ def _words(kind: str, value: Any) -> str:
 def _tensor(name: str, array: Array, format_: int) -> str:
     shape = " ".join(map(str, array.shape))
     type_ = TYPES[array.dtype.name]
-    return f"input {name} {type_} {format_} {array.ndim} {shape} {array.tobytes().hex()}"
+    data = blocked(array, CHANNELS[format_]) if format_ in CHANNELS and array.ndim > 1 else array
+    return f"input {name} {type_} {format_} {array.ndim} {shape} {data.tobytes().hex()}"
+
+
+def blocked(array: Array, channels: int) -> Array:
+    """Return an array with its channels, the second dimension, in blocks; the padding is 0.
+
+    An array (N, C, ...) becomes (N, blocks, ..., channels of a block).
+    """
+    padding = [(0, 0)] * array.ndim
+    padding[1] = (0, -array.shape[1] % channels)
+    padded = np.pad(array, padding)
+    blocks = padded.shape[1] // channels
+    split = padded.reshape(array.shape[0], blocks, channels, *array.shape[2:])
+    return np.ascontiguousarray(np.moveaxis(split, 2, -1))
+
+
+def _dense(data: Array, shape: tuple[int, ...], channels: int) -> Array:
+    """Return an array with channels in blocks as a dense one, without the padding."""
+    split = data.reshape(shape[0], -1, *shape[2:], channels)
+    merged = np.moveaxis(split, -1, 2).reshape(shape[0], -1, *shape[2:])
+    return merged[:, : shape[1]]
 
 
 def _array(words: Sequence[str]) -> Array:
     type_, rank = int(words[0]), int(words[2])
     dtype = next(name for name, number in TYPES.items() if number == type_)
     shape = tuple(map(int, words[3 : 3 + rank]))
-    return np.frombuffer(bytes.fromhex(words[3 + rank][1:]), dtype).reshape(shape)
+    data = np.frombuffer(bytes.fromhex(words[3 + rank][1:]), dtype)
+    channels = CHANNELS.get(int(words[1]))
+    return _dense(data, shape, channels) if channels else data.reshape(shape)
 
 
 def build(spec: OpSpec, folder: Path, files: Path | None = None) -> Engine:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.check.target_repositories import need
 from tests.repositories import ROOT
 from tests.runtimes.pplnn.checkouts import STRAY, Checkout, make_checkout, run
 from tests.runtimes.pplnn.engines import STRICT, cxx
@@ -68,6 +69,7 @@ def cmake(checkout: Checkout, *arguments: str) -> subprocess.CompletedProcess[st
     """Configure a checkout in the folder `build` beside it."""
     program = shutil.which("cmake", path=sysconfig.get_path("scripts")) or shutil.which("cmake")
     assert program, "install CMake (pip install cmake)"
+    need("make", "make")
     folder = checkout.root.parent
     return subprocess.run(
         [program, *arguments, "-S", str(checkout.root), "-B", str(folder / "build")],

@@ -15,8 +15,9 @@ import pytest
 from opkit.check.processes import Worker, start_worker
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import LeftOutError
+from opkit.runtimes.rknn2.conversion import TIMEOUT, Conversion
 from opkit.runtimes.rknn2.converter import FOLDER
-from opkit.runtimes.rknn2.simulator import TIMEOUT, SimulatedReference
+from opkit.runtimes.rknn2.simulator import SimulatedReference
 from tests.repositories import ONNX_OPERATORS
 from tests.runtimes.rknn2.test_simulator import cases_of, repository, run, toolkit_python
 
@@ -27,12 +28,12 @@ PROGRAM = Path(__file__).parent / "library_worker.py"
 
 
 @dataclass(eq=False)
-class SharedSimulator(SimulatedReference):
-    """The reference in the simulator, in a process for all operators."""
+class SharedConversion(Conversion):
+    """The toolkit with an operator, in a process for all operators."""
 
     shared: Worker | None = None
 
-    def _ask(self, request: str) -> dict[str, str]:
+    def ask(self, request: str) -> dict[str, str]:
         assert self.shared is not None
         own = json.loads(request) | {"folder": str(self.root / FOLDER)}
         self.shared.send(f"{json.dumps(own)}\n".encode(), TIMEOUT)
@@ -53,7 +54,8 @@ def test_operator(
 ) -> None:
     """The first case that the toolkit converts."""
     operator = repository(tmp_path, name)
-    kernel = SharedSimulator(operator.spec, Executor(TARGET, ()), tmp_path, shared=worker)
+    kernel = SimulatedReference(operator.spec, Executor(TARGET, ()), tmp_path)
+    kernel.conversion = SharedConversion(operator.spec, (), tmp_path, shared=worker)
     reasons = []
     for case in cases_of(name, operator, monkeypatch):
         try:

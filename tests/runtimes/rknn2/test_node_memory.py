@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.check.target_repositories import need
 from tests.compiling import C_SOURCES, build
 from tests.repositories import ROOT
 from tests.runtimes.rknn2.support import HEADERS, write_operator
@@ -70,6 +71,7 @@ def test_calls_at_the_same_time_have_memory_of_their_own(folder: Path) -> None:
 
 
 def test_no_data_race(folder: Path) -> None:
+    need("gcc", "gcc libc6-dev")
     program, source = folder / "raced", C_SOURCES / "rknn2_memory.c"
     flags = ("-std=gnu11", "-O1", "-g", "-fsanitize=thread", f"-I{folder}", f"-I{ROOT}", HEADERS)
     command: list[str | Path] = ["gcc", *flags, source, "-o", program, "-lpthread", "-lm"]

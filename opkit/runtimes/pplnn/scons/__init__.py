@@ -1,5 +1,5 @@
 """SCons tools of this runtime."""
 
-from opkit.runtimes.pplnn.scons import apply
+from opkit.runtimes.pplnn.scons import apply, engine
 
-TOOLS = (apply,)
+TOOLS = (apply, engine)

@@ -81,12 +81,7 @@ RetCode CheckElements(const TensorImpl &tensor)
                    << shape->GetDataType() << "], which " << NAME << " does not support";
         return RC_UNSUPPORTED;
     }
-    if (shape->GetDataFormat() != ppl::common::DATAFORMAT_NDARRAY) {
-        LOG(ERROR) << "tensor[" << tensor.GetName() << "] has the data format ["
-                   << shape->GetDataFormat() << "], " << NAME << " takes NDARRAY";
-        return RC_UNSUPPORTED;
-    }
-    return RC_SUCCESS;
+${layout_check}    return RC_SUCCESS;
 }
 
 bool IsEmpty(const opkit_pplnn_tensor &tensor)
@@ -124,7 +119,7 @@ void MarkDerived(opkit_pplnn_tensor *inputs)
     }
 }
 
-${params_function}
+${params_function}${layout_rows}
 } // namespace
 
 datatype_t TypeOf${title}Output(uint32_t index, datatype_t first_input)
@@ -132,7 +127,7 @@ datatype_t TypeOf${title}Output(uint32_t index, datatype_t first_input)
 ${type_of}
 }
 
-void InferTypesOf${title}(InputOutputInfo *info)
+${layout_format}void InferTypesOf${title}(InputOutputInfo *info)
 {
     const auto *input = info->GetInput<TensorImpl>(0);
     datatype_t first_input = ppl::common::DATATYPE_UNKNOWN;
@@ -201,7 +196,7 @@ ${compute}
             return RC_INVALID_VALUE;
         }
     }
-${run}
+${describe_rows}${run}
     if (problem != nullptr) {
         LOG(ERROR) << NAME << ": " << problem;
         return RC_INVALID_VALUE;

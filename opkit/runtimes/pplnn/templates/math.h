@@ -14,7 +14,7 @@ namespace ppl { namespace nn { namespace ${space} {
 ${type_of_doc}
 ${type_of}
 
-/* Sets the data types of the outputs. */
+${layout_format}/* Sets the data types of the outputs. */
 void InferTypesOf${title}(InputOutputInfo *info);
 
 /* Sets the shapes of the outputs. */

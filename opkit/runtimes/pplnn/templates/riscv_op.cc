@@ -14,14 +14,14 @@ RetCode ${title}Op::Init(const OptKernelOptions &options)
 ${init}
 }
 
-/* Requests dense tensors for the math. By default, the op would get any format. */
+${format_doc}
 ${select_format}
 {
-    for (auto &format : *selected_input_formats) {
-        format = DATAFORMAT_NDARRAY;
+${select_formats}    for (auto &format : *selected_input_formats) {
+        format = ${format};
     }
     for (auto &format : *selected_output_formats) {
-        format = DATAFORMAT_NDARRAY;
+        format = ${format};
     }
     return RC_SUCCESS;
 }

@@ -13,14 +13,14 @@ RetCode ${title}Op::DoInit(const OptKernelOptions &options)
 ${init}
 }
 
-/* Requests dense tensors for the math. */
+${format_doc}
 ${select_format}
 {
-    for (auto &format : *selected_input_formats) {
-        format = DATAFORMAT_NDARRAY;
+${select_formats}    for (auto &format : *selected_input_formats) {
+        format = ${format};
     }
     for (auto &format : *selected_output_formats) {
-        format = DATAFORMAT_NDARRAY;
+        format = ${format};
     }
     return RC_SUCCESS;
 }

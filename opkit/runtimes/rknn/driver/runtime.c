@@ -15,7 +15,7 @@
 
 #include "opkit/check/harness/runtime.h"
 #include "opkit/runtimes/rknn/driver/device_library.h"
-#include "opkit/runtimes/rknn/harness_graph.h"
+#include "opkit/runtimes/rknn/host_runtime/harness_graph.h"
 
 /* vxRegisterLogCallback of OpenVX 1.2, with its callback. Operators do not call it, so the stub of
  * libOpenVX.so at the link does not have it. */

@@ -15,7 +15,7 @@
 #include "opkit/check/harness/memory/libc_memory.h"
 #include "opkit/check/harness/memory/profile.h"
 #include "opkit/check/harness/runtime.h"
-#include "opkit/runtimes/rknn/harness_graph.h"
+#include "opkit/runtimes/rknn/host_runtime/harness_graph.h"
 
 #include "hostrt.h"
 

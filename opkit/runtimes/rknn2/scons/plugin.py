@@ -65,6 +65,18 @@ def objects(env: Any, sources: Sequence[str], folder: str, **flags: list[str]) -
 
 def plugin(env: Any, abi_name: str) -> list[Any]:
     """Return the nodes of `librkcst_<op>.so` and `lib<op>_custom_op.a` in `build/rknn2/<abi>/`."""
+    env.SetDefault(RKNN2_PLUGINS={})  # declared once for each ABI
+    if abi_name not in env["RKNN2_PLUGINS"]:
+        env["RKNN2_PLUGINS"][abi_name] = _plugin(env, abi_name)
+    return list(env["RKNN2_PLUGINS"][abi_name])
+
+
+def static_library(env: Any, abi_name: str) -> list[Any]:
+    """Return the node of `lib<op>_custom_op.a` alone; see plugin."""
+    return [node for node in plugin(env, abi_name) if node.path.endswith(".a")]
+
+
+def _plugin(env: Any, abi_name: str) -> list[Any]:
     operator = env["OPERATOR"]
     folder = f"{FOLDER}/{abi_name}"
     abi_env = compiler_for(env, abi_name)

@@ -51,7 +51,7 @@ def check(env: Any, request: Request) -> None:
 
 def simulators(env: Any, targets: Sequence[str]) -> tuple[Sequence[Executor], str]:
     """Return the simulator's executors, one for each target, or none and the reason; see Build."""
-    python = env[OPTION] or _found()
+    python = python_of(env)
     if not python:
         return (), _MISSING
     own = settings(env["OPERATOR"])
@@ -67,12 +67,18 @@ def executor(target: str, python: str, kind: str = "simulator") -> Executor:
         python: a Python with the toolkit.
         kind: the operator that runs, for the table of cases.
     """
-    command = (python, "-B", str(WORKER), target)
-    return Executor(f"{kind}, {target}", command, runtime=NAME)
+    return Executor(f"{kind}, {target}", command(target, python), runtime=NAME)
 
 
-def _found() -> str:
-    """Return the path of a Python with the toolkit; empty if none is found."""
+def command(target: str, python: str) -> tuple[str, ...]:
+    """Return the start command of the process that converts and simulates models."""
+    return (python, "-B", str(WORKER), target)
+
+
+def python_of(env: Any) -> str:
+    """Return the Python with the toolkit, of the option or found; empty if none is found."""
+    if python := env[OPTION]:
+        return str(python)
     in_environment = ENVIRONMENT / "bin/python"
     if in_environment.exists():
         return str(in_environment.absolute())

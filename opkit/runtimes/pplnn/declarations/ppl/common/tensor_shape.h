@@ -57,8 +57,9 @@ public:
     uint64_t CalcElementsIncludingPadding() const
     {
         uint64_t count = is_scalar_ || !dims_.empty() ? 1 : 0;
-        for (int64_t dim : dims_) {
-            count *= static_cast<uint64_t>(dim);
+        for (uint32_t i = 0; i < dims_.size(); i++) {
+            const uint64_t block = i == 1 ? Block() : 1;
+            count *= (static_cast<uint64_t>(dims_[i]) + block - 1) / block * block;
         }
         return count;
     }
@@ -68,6 +69,21 @@ public:
     }
 
 private:
+    /* The channels of a block, the second dimension; padding fills up the last block. */
+    uint64_t Block() const
+    {
+        switch (format_) {
+        case DATAFORMAT_N4CX:
+            return 4;
+        case DATAFORMAT_N8CX:
+            return 8;
+        case DATAFORMAT_N16CX:
+            return 16;
+        default:
+            return 1;
+        }
+    }
+
     std::vector<int64_t> dims_;
     datatype_t type_ = DATATYPE_UNKNOWN;
     dataformat_t format_ = DATAFORMAT_UNKNOWN;

@@ -1,0 +1,132 @@
+"""`rknn-op workspace init`: make a workspace."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from opkit import shared_files
+from opkit.creation.completion import LOCK, REQUIREMENTS
+from opkit.creation.requirements import extra_in, lock_text, requirements_text
+from opkit.creation.wheel import wheel
+from opkit.errors import OpkitError
+from opkit.repository_files import refuse_links, write_bytes
+from opkit.workspace import FILE, above
+from rknn_op import template
+from rknn_op.creation import create_folder
+
+_TEXTS = Path(__file__).parent / "workspace_files"
+_OWN = {
+    ".gitattributes": "gitattributes",
+    ".github/workflows/ci.yml": "ci.yml",
+    ".gitignore": "gitignore",
+    ".pre-commit-config.yaml": "pre-commit-config.yaml",
+    "README.md": "README.md",
+}
+"""Path of a user's file -> its text in workspace_files; the user may have it before."""
+_SAME = (".devcontainer/devcontainer.json", ".github/dependabot.yml")
+"""The user's files that are those of a repository."""
+
+
+def files() -> dict[str, bytes]:
+    """Return path -> content of the files of a new workspace; rknn-op.toml is last."""
+    own, data = wheel()
+    return {
+        **{path: (_TEXTS / name).read_bytes() for path, name in _OWN.items()},
+        **{path: template.files()[path] for path in _SAME},
+        **generated(""),
+        REQUIREMENTS: requirements_text(own).encode(),
+        own.name: data,
+        FILE: (_TEXTS / FILE).read_bytes(),
+    }
+
+
+def generated(requirements: str) -> dict[str, bytes]:
+    """Return path -> content of the files at the root that an update writes, besides the wheel.
+
+    Args:
+        requirements: the text of requirements.txt, for the lock.
+    """
+    texts = {**shared_files.shared_files(), LOCK: lock_text(wheel()[0], extra_in(requirements))}
+    return {path: text.encode() for path, text in texts.items()}
+
+
+def init(folder: Path) -> list[str]:
+    """Make a folder a workspace: whole, or not at all.
+
+    Args:
+        folder: a new folder, or an existing one, whose own files stay.
+
+    Returns:
+        The paths of the user's existing files, which were not written.
+
+    Raises:
+        OpkitError: the folder is a workspace or an operator repository, is in one, or has a file
+            that would be overwritten.
+    """
+    if (found := above(folder)) is not None:
+        here = "a workspace" if found.samefile(folder) else f"in the workspace {found}"
+        raise OpkitError(f"{folder} is {here}; add operators with `rknn-op create`")
+    if not os.path.lexists(folder):
+        create_folder(folder, files())
+        return []
+    if not folder.is_dir():
+        raise OpkitError(f"{folder} is not a folder; pass another one")
+    if (folder / "op.yml").is_file():
+        raise OpkitError(
+            f"{folder} is an operator repository; make the workspace elsewhere, and move it in "
+            "with `rknn-op workspace add`"
+        )
+    made = files()
+    kept = [path for path in made if path in {*_OWN, *_SAME} and (folder / path).is_file()]
+    for path in [path for path in made if path not in {*kept, REQUIREMENTS}]:
+        if os.path.lexists(folder / path):
+            raise OpkitError(f"{folder / path} already exists; delete it, or pass another folder")
+    requirements = folder / REQUIREMENTS
+    if requirements.is_file():
+        text = requirements_text(wheel()[0], requirements.read_text(encoding="utf-8"))
+        made[REQUIREMENTS] = text.encode()
+        made |= generated(text)
+    apply(folder, {path: data for path, data in made.items() if path not in kept})
+    return kept
+
+
+def apply(folder: Path, contents: Mapping[str, bytes | None]) -> None:
+    """Write and delete files, in this order of them; restore all if one cannot be changed.
+
+    Args:
+        folder: the folder of the files.
+        contents: path -> content; None: no file.
+
+    Raises:
+        OpkitError: a file cannot be changed, or is a link.
+    """
+    refuse_links(folder, *contents)
+    before = {path: _content(folder / path) for path in contents}
+    try:
+        for path, content in contents.items():
+            _change(folder, path, content)
+    except BaseException as error:  # Ctrl-C, too
+        for path, old in before.items():
+            with suppress(OSError, OpkitError):
+                _change(folder, path, old)
+        if isinstance(error, OSError):
+            raise OpkitError(f"{error.filename}: cannot be changed: {error.strerror}") from None
+        raise
+
+
+def _change(folder: Path, path: str, content: bytes | None) -> None:
+    """Write a file, or delete it and the folders above it that are empty then."""
+    if content is not None:
+        write_bytes(folder, path, content)
+        return
+    (folder / path).unlink(missing_ok=True)
+    for parent in [*Path(path).parents][:-1]:
+        with suppress(OSError):  # not empty
+            (folder / parent).rmdir()
+
+
+def _content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None

@@ -1,0 +1,118 @@
+"""Kernels in processes that replace subnormal floats by zeros."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from opkit.check.checking import check_cpu_kernel
+from opkit.check.results import RunningTest, running
+from opkit.check.session import Session
+from opkit.check.subnormals import without_subnormals
+from opkit.runtimes.executor import Executor
+from opkit.runtimes.interface import available
+from opkit.runtimes.invocation import (
+    AT_FULL_SPEED,
+    CallingConvention,
+    Invocation,
+    Kernel,
+    RunOptions,
+    RunResult,
+)
+from opkit.testing import Case, Operator
+
+TINY = np.finfo(np.float32).smallest_normal
+DESCRIPTION = """\
+name: Half
+runtimes: [pplnn]
+inputs: {x: {type: VX_TYPE_TENSOR}}
+outputs: {y: {type: VX_TYPE_TENSOR, same_as: x}}
+"""
+REFERENCE = """\
+def output_shapes(input_shapes, params):
+    return {"y": input_shapes["x"]}
+
+
+def reference(inputs, params):
+    if (inputs["x"] == 7).any() and (inputs["x"] == 0).any():
+        raise ValueError("zero")
+    return {"y": inputs["x"] * inputs["x"].dtype.type(0.5)}
+"""
+
+
+@dataclass(frozen=True)
+class Engine(Kernel):
+    """The operator in a process that replaces subnormals by zeros."""
+
+    error: float
+    precision: Mapping[str, str]
+    flushed_dtypes = ("float32",)
+    keeps_state = False
+
+    @property
+    def convention(self) -> CallingConvention:
+        return available()["pplnn"].check.convention
+
+    def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
+        x = without_subnormals(invocation.inputs["x"])
+        y = without_subnormals(x * np.float32(0.5)) + np.float32(self.error)
+        return RunResult(outputs={"y": y})
+
+
+class Half(Operator):
+    """The operator with no kernel but the one in the engine."""
+
+    error = 0.0
+
+    def cpu_kernels(self, executors: Any = ()) -> dict[str, Any]:
+        return {}
+
+    def vendor_kernels(self, executors: Any) -> dict[str, Any]:
+        return {executor.name: Engine(self.error, {}) for executor in executors}
+
+
+@pytest.fixture
+def half(tmp_path: Path) -> Half:
+    (tmp_path / "op.yml").write_text(DESCRIPTION)
+    (tmp_path / "half_reference.py").write_text(REFERENCE)
+    return Half(tmp_path)
+
+
+def checked(half: Half, x: list[float]) -> RunningTest:
+    """Check the operator in the engine on a case."""
+    session = Session(vendor_runtimes=(Executor("engine", ()),))
+    with running(test := RunningTest(session)):
+        check_cpu_kernel(Case("case", {"x": np.array(x, np.float32)}), operator=half)
+    return test
+
+
+def test_array() -> None:
+    given = np.array([0, -1e-45, TINY, -TINY, TINY / 2, np.inf, np.nan], np.float32)
+    expected = np.array([0, -0.0, TINY, -TINY, 0, np.inf, np.nan], np.float32)
+    found = without_subnormals(given)
+    assert found.dtype == np.float32
+    assert found.tobytes() == expected.tobytes()
+
+
+def test_lost_subnormals_are_tolerated(half: Half) -> None:
+    """In inputs, and in results of normal inputs."""
+    [result] = checked(half, [4, 1e-45, -1.5 * TINY, TINY]).results
+    assert (result.problem, result.left_out) == ("", False)
+
+
+def test_larger_differences_are_not_tolerated(half: Half) -> None:
+    half.error = float(2 * TINY)
+    with pytest.raises(pytest.fail.Exception, match=r"allowed: 0 ulp or 1\.17549e-38"):
+        checked(half, [TINY])
+
+
+def test_case_that_the_reference_refuses_without_subnormals(half: Half) -> None:
+    [result] = checked(half, [7, 1e-45]).results
+    assert result.left_out
+    assert "engine leaves out cases with inputs that the reference refuses" in result.note
+    assert "without subnormals" in result.note

@@ -1,0 +1,168 @@
+"""`rknn-op create`: a new operator by questions, standard input, git, and plans as JSON."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rknn_op import template
+from rknn_op.command import main
+from tests.check.target_repositories import need
+from tests.rknn_op.command import assert_error, rknn_op, snapshot
+
+_TEXT = """\
+name: Stub
+{more}inputs:
+  x: {{type: VX_TYPE_TENSOR}}
+outputs:
+  y: {{type: VX_TYPE_TENSOR}}
+"""
+_IDENTITY = {
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "A User"), ("EMAIL", "user@example.invalid"))
+}
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in _IDENTITY.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+
+
+def _answered(*arguments: str, answers: str) -> Result:
+    return CliRunner().invoke(main, ["create", *arguments], input=answers)
+
+
+def _op_yml(folder: str) -> str:
+    return Path(folder, "op.yml").read_text(encoding="utf-8")
+
+
+def test_questions_have_the_texts_of_cookiecutter() -> None:
+    done = _answered("Edge", answers="rknn2\nMIT\nA User\n")
+    assert done.exit_code == 0, done.output
+    content = json.loads((template.ROOT / "cookiecutter.json").read_text(encoding="utf-8"))
+    for question in ("runtimes", "license", "author"):
+        assert content["__prompts__"][question] in done.stderr
+    assert "name: Edge\nruntimes: [rknn2]\n" in _op_yml("Edge")
+    assert "A User" in Path("Edge/LICENSE").read_text(encoding="utf-8")
+
+
+def test_wrong_answer_is_asked_again() -> None:
+    done = _answered("Edge", answers="rkn\npplnn\nMITT\nnone\n")
+    assert done.exit_code == 0, done.output
+    assert "unknown 'rkn' (expected rknn, pplnn, rknn2); did you mean 'rknn'?" in done.stderr
+    assert "invalid 'MITT'" in done.stderr
+    assert "runtimes: [pplnn]" in _op_yml("Edge")
+    assert not Path("Edge/LICENSE").exists()
+
+
+def test_end_of_input_makes_nothing() -> None:
+    done = _answered("Edge", answers="rknn2\n")
+    assert done.exit_code == 1
+    assert "pass --yes for the default answers" in done.stderr
+    assert not [*Path().iterdir()]
+
+
+def test_yes_asks_nothing() -> None:
+    done = _answered("ops/Edge", "--yes", answers="")
+    assert done.exit_code == 0, done.output
+    assert done.stderr == ""
+    assert "\nname: Edge\n" in _op_yml("ops/Edge")
+
+
+def test_options_answer_questions() -> None:
+    options = ("--runtime", "rknn2", "--license", "none")
+    assert _answered("Edge", *options, answers="").exit_code == 0
+    assert "runtimes: [rknn2]" in _op_yml("Edge")
+
+
+def test_target_says_the_runtime() -> None:
+    assert rknn_op("create", "Edge", "--yes", "--target", "rk3588").exit_code == 0
+    assert "runtimes: [rknn2]" in _op_yml("Edge")
+    assert "target_platform: rk3588" in _op_yml("Edge")
+
+
+@pytest.mark.parametrize("name", ["9x", "my-op", "int", "Exp+"])
+def test_invalid_name(name: str) -> None:
+    assert_error(rknn_op("create", name, "--yes"), "NAME: ")
+    assert not [*Path().iterdir()]
+
+
+def test_no_arguments_without_a_terminal() -> None:
+    done = rknn_op("create")
+    assert done.exit_code == 2
+    assert "Missing NAME" in done.stderr
+
+
+def test_target_of_another_runtime() -> None:
+    Path("stub.yml").write_text(_TEXT.format(more="framework: tensorflow\n"), encoding="utf-8")
+    options = ("create", "-c", "stub.yml", "-p", "stub", "--target", "rk3588")
+    assert_error(rknn_op(*options), "rk3588 is a chip of RKNN-Toolkit2; pass --runtime rknn2\n")
+    assert not Path("stub").exists()
+    assert rknn_op(*options, "--runtime", "rknn2").exit_code == 0
+    assert "\ntarget_platform: rk3588\n" in _op_yml("stub")
+
+
+def test_standard_input() -> None:
+    assert _answered("-c", "-", answers=_TEXT.format(more="")).exit_code == 0
+    assert _op_yml("Stub").endswith(_TEXT.format(more=""))
+    invalid = _answered("-c", "-", "-p", "other", answers="name: 3\n")
+    assert_error(invalid, "<stdin>:1: inputs: is missing")
+    assert _answered("-c", "-", "stub.yml", answers="").exit_code == 2
+
+
+def test_git_commits_all_files() -> None:
+    need("git", "git")
+    assert rknn_op("create", "Edge", "--yes", "--git").exit_code == 0
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", "Edge", *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    assert git("status", "--porcelain") == ""
+    assert git("log", "--format=%s").startswith("Create Edge with rknn-op ")
+    assert {*git("ls-files").splitlines()} == {*snapshot(Path("Edge"))}
+    assert_error(rknn_op("create", "Edge/Other", "--yes", "--git"), "is in the git repository")
+    assert not Path("Edge/Other").exists()
+
+
+def test_git_without_an_identity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    need("git", "git")
+    for name in _IDENTITY:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "user.useConfigOnly")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "true")
+    assert_error(rknn_op("create", "Edge", "--yes", "--git"), "git config --global user.name")
+    assert not [*Path().iterdir()]
+
+
+def test_git_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert_error(rknn_op("create", "Edge", "--yes", "--git"), "git not found")
+    assert not [*Path().iterdir()]
+
+
+def test_dry_run_as_json() -> None:
+    for name in ("a.yml", "b.yml"):
+        text = _TEXT.format(more="").replace("Stub", f"Stub{name[0]}")
+        Path(name).write_text(text, encoding="utf-8")
+    Path("wrong.yml").write_text("name: 3\n", encoding="utf-8")
+    before = snapshot(Path())
+    for words in (["Edge", "--yes"], ["-c", "a.yml"], ["--library", "Selu"]):
+        (found,) = json.loads(rknn_op("create", *words, "--dry-run", "--json").stdout)
+        assert {"folder", "operator", "runtimes", "target", "files", "warnings"} == {*found}
+    done = rknn_op("create", "-c", "a.yml", "wrong.yml", "b.yml", "-p", "o", "--dry-run", "--json")
+    assert done.exit_code == 1
+    assert [each["folder"] for each in json.loads(done.stdout)] == ["o/Stuba", "o/Stubb"]
+    assert snapshot(Path()) == before
+    assert rknn_op("create", "-c", "a.yml", "--json").exit_code == 2

@@ -1,0 +1,320 @@
+"""`scons check librknnrt=PATH`: the cases in the vendor's runtime, above a stand-in for the NPU.
+
+By default the runtime is fake_librknnrt.c, with a toolkit of its own. The vendor's is tested, too,
+if this is set, and a Python with the toolkit (see test_simulator.py):
+
+    LIBRKNNRT  the path of librknnrt.so for aarch64 or armhf, 1.6.0 or later
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from opkit.check.vendor_libraries import emulated
+from opkit.errors import OpkitError
+from opkit.toolchains.abi import ABIS
+from tests.check.target_repositories import check, need, script
+from tests.compiling import C_SOURCES, OPKIT, build
+from tests.repositories import Repository, generate
+from tests.runtimes.rknn2.support import HEADERS
+from tests.runtimes.rknn2.test_simulator import toolkit_python
+
+pytestmark = pytest.mark.slow
+
+STAND_IN = Path(__file__).parent / "rknn_stand_in"
+DESCRIPTION = """\
+name: Weighted
+runtimes: [rknn2]
+inputs:
+  x: {type: VX_TYPE_TENSOR}
+  n: {type: VX_TYPE_TENSOR, dtype: int64}
+outputs:
+  y: {type: VX_TYPE_TENSOR, same_as: x}
+  sum: {type: VX_TYPE_TENSOR, dtype: int32}
+  twice: {type: VX_TYPE_TENSOR, dtype: int64}
+  odd: {type: VX_TYPE_TENSOR, dtype: bool}
+params:
+  mode: {type: string, default: as "is"}
+  factor: {type: float, default: 0.1}
+  offsets: {type: ints}
+  weights: {type: floats, source: const:weights}
+"""
+COMPUTE = """\
+#include <string.h>
+
+#include "generated/weighted.h"
+
+static const char *weighted_compute(const struct weighted_inputs *inputs,
+                                    const struct weighted_params *params,
+                                    struct weighted_outputs *outputs)
+{
+    const float sign = strcmp(params->mode, "as \\"is\\"") == 0 ? 1 : -1;
+
+    for (size_t i = 0; i < inputs->x.size; i++) {
+        const float weight = params->weights.items[i % params->weights.count];
+        outputs->y.float32[i] = sign * (inputs->x.float32[i] * params->factor * weight);
+    }
+    for (size_t i = 0; i < inputs->n.size; i++) {
+        const int64_t n = inputs->n.int64[i];
+        outputs->sum.int32[i] = (int32_t)(n + params->offsets.items[i % params->offsets.count]);
+        outputs->twice.int64[i] = 2 * n;
+        outputs->odd.uint8[i] = n % 2 != 0;
+    }
+    return NULL;
+}
+"""
+REFERENCE = """\
+import numpy as np
+
+
+def output_shapes(input_shapes, params):
+    n = tuple(input_shapes["n"])
+    return {"y": tuple(input_shapes["x"]), "sum": n, "twice": n, "odd": n}
+
+
+def reference(inputs, params):
+    def along(name, like):
+        return np.resize(np.asarray(params[name]), like.size).reshape(like.shape)
+
+    x, n = inputs["x"].astype(np.float64), inputs["n"]
+    y = x * np.float32(params["factor"]) * along("weights", x)
+    return {
+        "y": (y if params["mode"] == 'as "is"' else -y).astype(inputs["x"].dtype),
+        "sum": (n + along("offsets", n)).astype(np.int32),
+        "twice": 2 * n,
+        "odd": n % 2 != 0,
+    }
+"""
+TESTS = """\
+import numpy as np
+import pytest
+
+from opkit.testing import Case, check_cpu_kernel
+
+SHAPES = {"table": (3, 4), "image": (2, 3, 5, 4), "row": (5,)}
+PARAMS = {"offsets": [-7, 2**21], "weights": [0.5, 2.0]}
+OTHERS = PARAMS | {"mode": "\\t\\\\", "factor": 0.25}
+
+
+def case(shape, dtype, params):
+    x = np.linspace(-2, 2, int(np.prod(SHAPES[shape]))).reshape(SHAPES[shape]).astype(dtype)
+    return Case(f"{shape}-{dtype}", {"x": x, "n": np.arange(-30, 30).reshape(3, 4, 5, 1)}, params)
+
+
+CASES = [case("table", "float16", PARAMS), case("image", "float16", PARAMS)]
+CASES += [case("image", "float32", OTHERS), case("row", "float32", OTHERS)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case, max_ulp=1)
+"""
+FAKE_VERSION = "1.6.0"
+
+
+def libraries(abi: str) -> None:
+    """Skip the test, or fail in CI, without the ABI's emulator and its C library."""
+    need(f"qemu-{ABIS[abi].processor}-static", "qemu-user-static")
+    try:
+        emulated(abi, {})
+    except OpkitError as error:
+        if os.environ.get("CI"):
+            pytest.fail(str(error))
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def fake(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return a function from an ABI to the fake runtime for it."""
+    folder = tmp_path_factory.mktemp("librknnrt")
+
+    def library(abi: str) -> Path:
+        libraries(abi)
+        path = folder / abi / "librknnrt.so"
+        source = C_SOURCES / "fake_librknnrt.c"
+        soname = "-Wl,-soname,librknnrt.so"
+        return (
+            path
+            if path.exists()
+            else build(path, source, HEADERS, "-shared", soname, abi=ABIS[abi])
+        )
+
+    return library
+
+
+@pytest.fixture(scope="module")
+def toolkit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a Python with the fake toolkit."""
+    folder = tmp_path_factory.mktemp("toolkit")
+    information = folder / "rknn_toolkit2-0.1.2.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Name: rknn-toolkit2\nVersion: 0.1.2\n")
+    python = folder / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={folder}:{STAND_IN} exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    return python
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    made = generate(tmp_path_factory.mktemp("repository"), DESCRIPTION)
+    (made.path / "weighted_compute.h").write_text(COMPUTE)
+    (made.path / "weighted_reference.py").write_text(REFERENCE)
+    (made.path / "tests/test_weighted.py").write_text(TESTS)
+    return made
+
+
+def arguments(toolkit: Path, library: Path) -> list[str]:
+    return [f"rknn2_python={toolkit}", f"librknnrt={library}"]
+
+
+def results(output: str) -> dict[str, str]:
+    """Return the runtime's rows in the table of cases: case -> max error, or FAILED."""
+    rows = (re.split(r"  +", line) for line in output.splitlines() if line.startswith("librknnrt"))
+    return {row[1]: row[-1] if row[-1] == "FAILED" else row[2] for row in rows if len(row) > 3}
+
+
+@pytest.mark.parametrize("abi", ["armhf", "aarch64"])
+def test_cases_run_in_runtime(
+    abi: str, repository: Repository, toolkit: Path, fake: Callable[[str], Path]
+) -> None:
+    run = check(repository, *arguments(toolkit, fake(abi)))
+    assert run.returncode == 0, run.stdout + run.stderr
+    names = ("table-float16", "image-float16", "image-float32", "row-float32")
+    assert [*results(run.stdout)] == [*names]
+    text = re.sub(r"\s+", " ", run.stdout)
+    assert f"librknnrt {FAKE_VERSION}, {abi}: 4 cases" in text
+    assert "filled in inputs of rank 4" in text
+
+
+def test_failures_in_runtime_are_seen(
+    repository: Repository, toolkit: Path, fake: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """The kernel is wrong where it runs for armhf alone, and fails at the last case."""
+    failing = repository.copy(tmp_path)
+    compute = failing.path / "weighted_compute.h"
+    wrong = """\
+#ifdef __arm__
+    outputs->sum.int32[1]++;
+    if (inputs->x.rank == 1) {
+        return "it fails";
+    }
+#endif
+    return NULL;"""
+    compute.write_text(compute.read_text().replace("    return NULL;", wrong, 1))
+    run = check(failing, *arguments(toolkit, fake("armhf")))
+    assert run.returncode != 0
+    assert list(results(run.stdout).values()) == ["FAILED"] * 4
+    assert "1 of 60 elements of output 'sum' are wrong" in run.stdout
+    assert "log: rknn_run returns -1" in run.stdout
+    assert "Weighted: it fails" in run.stdout
+
+
+SSH = """\
+case "$4" in
+    /tmp/opkit.*) exec {command} "$4" ;;
+    *) exec sh -c "$4" ;;
+esac
+"""
+
+
+def test_board(
+    repository: Repository, toolkit: Path, fake: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """A board has its own library and driver; here the latter is the idle one, for no images."""
+    copy, library = repository.copy(tmp_path), fake("armhf")
+    tests = copy.path / "tests/test_weighted.py"
+    text = tests.read_text().replace("(2, 3, 5, 4)", "(6, 5, 4)").replace("(3, 4, 5, 1)", "(3, 20)")
+    tests.write_text(text)
+    npu = OPKIT / "runtimes/rknn2/librknnrt/npu.c"
+    build(tmp_path / "npu.so", npu, "-shared", "-ldl", "-lpthread", abi=ABIS["armhf"])
+    command = shlex.join(emulated("armhf", {"LD_PRELOAD": str(tmp_path / "npu.so")}))
+    script(tmp_path / "ssh", SSH.format(command=command))
+    words = [f"rknn2_python={toolkit}", "target=rk3588", "abi=armhf", "qemu=ssh:board"]
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    run = check(copy, *words, f"librknnrt={library}", path=path)
+    assert run.returncode == 0, run.stdout + run.stderr
+    checked = re.sub(r"\s+", " ", run.stdout)
+    assert "librknnrt, rk3588: the board's version 1.6.0 (fake), driver 0.9.8" in checked
+    assert "librknnrt, rk3588: 4 cases" in checked
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["check", "librknnrt=nowhere"], "librknnrt=nowhere: No such file or directory; expected "),
+        (["librknnrt={armhf}"], "librknnrt={armhf} runs the cases; write scons check librknnrt="),
+        (
+            ["check", "librknnrt={armhf}", "target=rk3588", "qemu=qemu-aarch64-static"],
+            "is for armhf, but qemu= runs programs for aarch64; pass a target of armhf",
+        ),
+        (
+            ["check", "librknnrt={no_operators}"],
+            "version 1.5.2 has no custom operators; expected librknnrt.so of Linux, 1.6.0 or later",
+        ),
+    ],
+)
+def test_invalid_arguments(
+    words: list[str],
+    message: str,
+    repository: Repository,
+    toolkit: Path,
+    fake: Callable[[str], Path],
+    tmp_path: Path,
+) -> None:
+    source = tmp_path / "old.c"
+    source.write_text(
+        'extern const char *version;\nconst char *version = "librknnrt version: 1.5.2";\n'
+    )
+    old = build(tmp_path / "old.so", source, "-shared", abi=ABIS["armhf"])
+    paths = {"armhf": str(fake("armhf")), "no_operators": str(old)}
+    filled = [word.format(**paths) for word in words]
+    run = repository.scons(
+        "-Q", f"rknn2_python={toolkit}", *filled, check=False, path=os.environ["PATH"]
+    )
+    assert run.returncode == 2
+    assert message.format(**paths) in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_help_names_missing_packages(repository: Repository) -> None:
+    text = re.sub(r"\s+", " ", repository.scons("-h").stdout)
+    assert "; for aarch64 and armhf run sudo apt install qemu-user-static" in text
+
+
+def test_older_runtime_for_name_of_onnx(
+    toolkit: Path, fake: Callable[[str], Path], tmp_path: Path
+) -> None:
+    description = DESCRIPTION.replace("runtimes:", "op_type: Celu\nruntimes:")
+    repository = generate(tmp_path, description)
+    words = ["check", *arguments(toolkit, fake("armhf"))]
+    run = repository.scons("-Q", *words, check=False, path=os.environ["PATH"])
+    assert run.returncode == 2
+    assert "version 1.6.0 aborts in rknn_init at op_type Celu, ONNX's own name" in run.stderr
+
+
+LIBRKNNRT = os.environ.get("LIBRKNNRT", "")
+
+
+@pytest.mark.skipif(not LIBRKNNRT, reason="set LIBRKNNRT to run the vendor's runtime")
+def test_cases_run_in_vendors_runtime(repository: Repository) -> None:
+    run = check(repository, *arguments(Path(toolkit_python()), Path(LIBRKNNRT).absolute()))
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert len(results(run.stdout)) == 4
+
+
+@pytest.mark.skipif(not LIBRKNNRT, reason="set LIBRKNNRT to run the vendor's runtime")
+@pytest.mark.parametrize("name", ["piecewise_linear", "center_crop_pad", "not"])
+def test_example_runs_in_vendors_runtime(name: str, example: Callable[..., Repository]) -> None:
+    words = arguments(Path(toolkit_python()), Path(LIBRKNNRT).absolute())
+    run = check(example(name, "rknn2"), *words)
+    found = results(run.stdout)
+    assert found, run.stdout + run.stderr
+    assert "FAILED" not in found.values(), run.stdout + run.stderr

@@ -133,7 +133,7 @@ def libraries(abi: str) -> None:
 @pytest.fixture(scope="module")
 def fake(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Return a function from an ABI to the fake runtime for it."""
-    folder = tmp_path_factory.mktemp("librknnrt")
+    folder = tmp_path_factory.mktemp("a runtime")
 
     def library(abi: str) -> Path:
         libraries(abi)
@@ -164,7 +164,7 @@ def toolkit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    made = generate(tmp_path_factory.mktemp("repository"), DESCRIPTION)
+    made = generate(tmp_path_factory.mktemp("a repository"), DESCRIPTION)
     (made.path / "weighted_compute.h").write_text(COMPUTE)
     (made.path / "weighted_reference.py").write_text(REFERENCE)
     (made.path / "tests/test_weighted.py").write_text(TESTS)

@@ -135,7 +135,11 @@ def vendor_programs(env: Any, request: Request) -> Sequence[VendorProgram]:
     abi = _abi_of(path)
     version = f" {_version(path)}".rstrip()
     npu = stand_in(env, abi, f"librknnrt-{abi}/npu.so", [f"{_SOURCES}/npu.c"])
-    environment = {"LD_LIBRARY_PATH": str(file.parent), "LD_PRELOAD": npu[0].abspath}
+    driver = Path(npu[0].abspath)
+    environment = {
+        "LD_LIBRARY_PATH": f"{driver.parent}:{file.parent}",
+        "LD_PRELOAD": driver.name,  # ld.so takes no path with a space
+    }
     name = f"librknnrt{version}, {abi}"
     return [_program(env, _EMULATED_CHIP, abi, name, str(file), [npu], environment)]
 

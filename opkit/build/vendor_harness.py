@@ -1,6 +1,6 @@
 """Harnesses that call a kernel by a vendor's own runtime, in `build/check/<name>/`.
 
-They load the vendor's library, so they are linked with glibc like any application on a board,
+They load the vendor's library, so they are linked with glibc like any application on a device,
 unlike the static programs of static_harness.py.
 """
 

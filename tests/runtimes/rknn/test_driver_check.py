@@ -19,7 +19,9 @@ import pytest
 from opkit.runtimes.rknn.driver.folder import read_driver
 from tests.check.target_repositories import check, need, rows, script
 from tests.repositories import RKNN_OPERATORS, Repository, generate
+from tests.runtimes.rknn import test_params
 from tests.runtimes.rknn.driver_build import driver_folder, stand_in
+from tests.runtimes.rknn.test_params import limits
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +58,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    made = generate(tmp_path_factory.mktemp("repository"), DESCRIPTION)
+    made = generate(tmp_path_factory.mktemp("a repository"), DESCRIPTION)
     (made.path / "tests/test_copy.py").write_text(TESTS)
     return made
 
@@ -124,13 +126,15 @@ esac
 """
 
 
-def test_driver_of_board(repository: Repository, driver: Path, tmp_path: Path) -> None:
+def test_driver_of_board(repository: Repository, tmp_path: Path) -> None:
+    need("qemu-arm-static", "qemu-user-static")
+    driver = driver_folder(tmp_path / "driver", "armhf")
     hardware = stand_in(read_driver(driver), tmp_path)
     variables = (f"LD_LIBRARY_PATH={tmp_path}:{driver}", f"LD_PRELOAD={hardware}")
-    words = ("qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu", *(f"-E {v}" for v in variables))
+    words = ("qemu-arm-static", "-L", "/usr/arm-linux-gnueabihf", *(f"-E {v}" for v in variables))
     script(tmp_path / "ssh", SSH.format(emulator=" ".join(words)))
     path = f"{tmp_path}:{os.environ['PATH']}"
-    run = check(repository, "driver=board", "target=rk1808", "qemu=ssh:me@board", path=path)
+    run = check(repository, "driver=board", "target=rv1126", "qemu=ssh:me@board", path=path)
     assert run.returncode == 0, run.stdout + run.stderr
     names = ("driver", "librknn_runtime")  # the version is on the board
     assert results(run.stdout) == {(name, "equal"): 2 for name in names}
@@ -156,3 +160,61 @@ def test_operator_runs_in_vendors_driver(name: str, example: Callable[..., Repos
     assert len(table) == 2, run.stdout + run.stderr
     for kernel, found in table.items():
         assert [cells[:-1] for cells in found] == expected, kernel
+
+
+PARAMS_REFERENCE = """\
+import numpy as np
+
+DTYPES = {dtypes}
+
+
+def output_shapes(inputs, params):
+    return {{"output": (len(DTYPES), {row})}}
+
+
+def reference(inputs, params):
+    rows = []
+    for name, dtype in DTYPES.items():
+        array = np.asarray(params[name], dtype)
+        rows.append(np.uint64(array.size).tobytes() + array.tobytes())
+    rows = [np.frombuffer(row.ljust({row}, bytes(1)), np.uint8) for row in rows]
+    return {{"output": np.stack(rows)}}
+"""
+PARAMS_TESTS = """\
+import numpy as np
+import pytest
+
+from opkit.testing import Case, check_cpu_kernel
+
+CASES = [Case(name, {{"input": np.ones(1, np.float16)}}, params) for name, params in {cases}]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case)
+"""
+EXACT = 2**53
+"""Larger integers are not exact in a model."""
+
+
+@pytest.mark.skipif(not RKNPU_DRIVER, reason="set RKNPU_DRIVER to run the vendor's driver")
+def test_params_in_vendors_driver(tmp_path: Path) -> None:
+    """The driver and librknn_runtime deliver params of every type, at their limits."""
+    cases = [("lowest", limits(0)), ("highest", limits(1))]
+    for _, params in cases:
+        for name, value in params.items():
+            if isinstance(value, int):
+                params[name] = max(min(value, EXACT), -EXACT)
+        params["p_bool"] = bool(params["p_bool"])
+    repository = generate(tmp_path, test_params.DESCRIPTION)
+    dtypes = {param.name: param.type.element.dtype for param in test_params.SPEC.params}
+    texts = {
+        "shown_compute.h": test_params.compute(),
+        "shown_reference.py": PARAMS_REFERENCE.format(dtypes=dtypes, row=test_params.ROW),
+        "tests/test_shown.py": PARAMS_TESTS.format(cases=cases),
+    }
+    for path, text in texts.items():
+        (repository.path / path).write_text(text)
+    run = check(repository, f"driver={Path(RKNPU_DRIVER).absolute()}")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert [*results(run.stdout).values()] == [2, 2]

@@ -284,6 +284,11 @@ def test_invalid_arguments(
     assert "Traceback" not in run.stderr
 
 
+def test_help_names_missing_packages(repository: Repository) -> None:
+    text = re.sub(r"\s+", " ", repository.scons("-h").stdout)
+    assert "; for aarch64 and armhf run sudo apt install qemu-user-static" in text
+
+
 def test_older_runtime_for_name_of_onnx(
     toolkit: Path, fake: Callable[[str], Path], tmp_path: Path
 ) -> None:

@@ -96,7 +96,7 @@ def driver_programs(env: Any, request: Request) -> Sequence[VendorProgram]:
         files = [_hardware(env, driver, folder)]
         environment = {
             "LD_LIBRARY_PATH": f"{hardware.parent}:{driver.folder.absolute()}",
-            "LD_PRELOAD": str(hardware),
+            "LD_PRELOAD": HARDWARE,  # ld.so takes no path with a space
             "GLIBC_TUNABLES": _MALLOC,
         }
     programs: list[tuple[str, Any, dict[str, str]]] = [

@@ -26,6 +26,7 @@ from opkit.runtimes.rknn2.settings import PREFIX, Settings, settings
 from opkit.toolchains import elf
 
 OPTION = "librknnrt"
+_ABIS = ("aarch64", "armhf")
 _SOURCES = f"{RUNTIME}/librknnrt"
 _EMULATED_CHIP = "rk3588"  # whose NPU npu.c stands in for
 _REGISTER = "rknn_register_custom_ops"
@@ -39,8 +40,9 @@ _VERSION = re.compile(rb"librknnrt version: (\d[\w.]*)")
 def options(variables: Any, operator: OpSpec) -> None:
     """Add the option."""
     text = (
-        "with check: the vendor's librknnrt.so, for aarch64 or armhf, to run all cases in, too; "
-        "with qemu=ssh:HOST its path on the board"
+        "with check: the vendor's librknnrt.so, for aarch64 or armhf: run the cases in it, too, in "
+        "qemu, with models of RKNN-Toolkit2. With qemu=ssh:HOST, its path on the board. "
+        f"{vendor_libraries.readiness(_ABIS)}"
     )
     variables.Add(OPTION, text, "")
 
@@ -83,7 +85,7 @@ def _abi_of(path: str) -> str:
         OpkitError: it is another file.
     """
     try:
-        abi = vendor_libraries.abi_of(Path(path))
+        abi = vendor_libraries.abi_of(Path(path), _ABIS)
         library = elf.read(Path(path).read_bytes())
     except OpkitError as error:
         raise OpkitError(f"{OPTION}={path}: {error}; {_WHERE}") from None

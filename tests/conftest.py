@@ -13,7 +13,14 @@ from typing import Any
 
 import pytest
 
-from tests.repositories import Repository, built_once, folder_of_run, generate, generate_example
+from tests.repositories import (
+    Repository,
+    built_once,
+    folder_of_run,
+    generate,
+    generate_example,
+    settings,
+)
 from tests.runtimes.rknn.vx.support import shared_folder
 
 # Hide this machine's compilers and settings from the tests.
@@ -28,6 +35,8 @@ os.environ["XDG_CACHE_HOME"] = str(folder_of_run() / "cache")
 # Processes of tests cache their bytecode, as for users, but not beside the sources, which are
 # compared.
 os.environ["PYTHONPYCACHEPREFIX"] = str(folder_of_run() / "bytecode")
+# cookiecutter records its answers, by default in the tester's home.
+os.environ["COOKIECUTTER_CONFIG"] = settings()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -89,6 +98,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home.mkdir()
     here.mkdir()
     monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("COOKIECUTTER_CONFIG")
     monkeypatch.chdir(here)
     return here
 

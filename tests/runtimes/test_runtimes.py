@@ -419,7 +419,6 @@ ELSEWHERE = {
     "opkit/creation/starter.py": r"VX_TYPE_\w+",  # the same, in a description to start from
     "opkit/description/words.py": "RKNN|PPLNN",  # macros, which no operator's names may be
     "opkit/docs/cases.md": "VX_TYPE_\\w+",
-    "opkit/creation/starter.py": "VX_TYPE_\\w+",
     "opkit/check/executors.py": "[Bb]oard",  # whatever ssh reaches
     "opkit/build/host_check.py": "board",
     "opkit/files/templates/README.md": "board",

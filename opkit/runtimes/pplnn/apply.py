@@ -3,6 +3,8 @@
     python3 pplnn/apply.py PPLNN_CHECKOUT             lay it over, or bring it up to date
     python3 pplnn/apply.py PPLNN_CHECKOUT --check     print the changes without making them
     python3 pplnn/apply.py PPLNN_CHECKOUT --revert    restore the checkout
+    python3 pplnn/apply.py --upstream --author NAME PPLNN_CHECKOUT [PPL_KERNEL_CPU_CHECKOUT]
+                                                      write patches in ppl.nn's own form (x86)
 
 The operator is in overlay.json beside this file. Its sources go to the same paths in the checkout;
 the headers of the repository that they include go below the operator's own folder there. Lines are
@@ -10,12 +12,18 @@ inserted into ppl.nn's registration files; each ends with a comment that names t
 a later run finds it. A record in the checkout, written first, lists the operator's files with the
 digests of their possible contents: the next run repairs an interrupted one.
 
-Requires Python 3.8. The exit status is 0; 1 if --check finds a change; 2 after an error.
+With --upstream, the checkouts do not change. The patches in build/upstream/ add the operator as
+ppl.nn's own operators are written: names, guards, format and registration in ppl.nn, for the x86
+engine, the math in ppl.kernel.cpu, the Apache license with the author's name.
+
+Requires Python 3.8; --upstream requires the Python of `scons`. The exit status is 0; 1 if --check
+finds a change; 2 after an error.
 """
 
 from __future__ import annotations
 
 import argparse
+import difflib
 import hashlib
 import json
 import os
@@ -124,11 +132,27 @@ def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) 
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--check", action="store_true", help="print the changes without making them")
     mode.add_argument("--revert", action="store_true", help="take the operator out again")
+    mode.add_argument(
+        "--upstream", action="store_true", help="write patches in ppl.nn's own form to build/"
+    )
+    parser.add_argument(
+        "kernel_root",
+        type=Path,
+        nargs="?",
+        metavar="PPL_KERNEL_CPU_CHECKOUT",
+        help="with --upstream: check that the files there are new",
+    )
+    parser.add_argument("--author", metavar="NAME", help="with --upstream: for the license header")
     options = parser.parse_args(arguments)
+    if options.upstream != bool(options.author) or (options.kernel_root and not options.upstream):
+        parser.error("--upstream requires --author NAME; without it, pass one checkout only")
     try:
         overlay = read_overlay(repository)
         if options.revert:
             return revert(options.root, overlay)
+        if options.upstream:
+            roots = (options.root, options.kernel_root)
+            return write_patches(repository, roots, overlay, options.author)
         return apply(repository, options.root, overlay, dry_run=options.check)
     except RefusalError as refusal:
         print(f"error: {refusal}", file=sys.stderr)
@@ -228,6 +252,131 @@ def revert(root: Path, overlay: Overlay) -> int:
     _remove(root, [overlay.record])
     print(f"{overlay.operator} {'was taken out of' if is_there or hosts else 'is not in'} {root}")
     return 0
+
+
+# ---- Patches -------------------------------------------------------------------------------------
+
+PATCHES = "build/upstream"
+_CLASSES = "src/ppl/nn/engines/x86"
+
+
+def write_patches(
+    repository: Path, roots: tuple[Path, Path | None], overlay: Overlay, author: str
+) -> int:
+    """Write patches with the operator in ppl.nn's own form; return the status.
+
+    Args:
+        repository: the operator's repository.
+        roots: the checkouts of ppl.nn and, to check it, of ppl.kernel.cpu.
+        overlay: the operator.
+        author: the name in the license header.
+
+    Raises:
+        RefusalError: the operator does not fit into the form or the checkouts.
+        OSError: a patch cannot be written.
+    """
+    if not author.isprintable() or not author.strip() or "\\" in author:
+        raise RefusalError(f"--author {author!a}: invalid (expected a name in one line)")
+    root, kernel_root = roots
+    print(f"{root}: ppl.nn {seen_version(root)}")
+    try:
+        from opkit.errors import OpkitError
+        from opkit.runtimes.pplnn.upstream import contribution
+    except ImportError as error:
+        raise RefusalError(
+            f"--upstream requires opkit ({error}); run it with the Python of `scons`, or first: "
+            "pip install -r requirements.txt"
+        ) from None
+    try:
+        operator = contribution(repository, author)
+    except OpkitError as error:
+        raise RefusalError(str(error)) from None
+    engine = next(path for path in overlay.hosts if path.startswith(_CLASSES))
+    parsers = next(path for path in overlay.hosts if "/engines/" not in path)
+    lines = {parsers: operator.parser_lines, engine: operator.engine_lines}
+    _refuse(
+        *_overlaid(root, lines),
+        *_other_registrations(root, overlay),
+        *_existing(root, operator.nn),
+        *_existing_classes(root, operator.classes),
+        *(_existing(kernel_root, operator.kernel_cpu) if kernel_root else ()),
+    )
+    edits = "".join(_edit(root, path, each, overlay) for path, each in lines.items())
+    patches = {"ppl.nn": edits + _new_files(operator.nn)}
+    patches["ppl.kernel.cpu"] = _new_files(operator.kernel_cpu)
+    for name, patch in patches.items():
+        _write(repository / PATCHES / f"{name}.patch", patch.encode(errors="surrogateescape"))
+        print(f"write {PATCHES}/{name}.patch; git apply it in a checkout of {name}")
+    for path in operator.nn:
+        if path.endswith("_shapes.h"):
+            print(f"your C keeps its format; after git apply, run: clang-format -i {path}")
+    return 0
+
+
+def _overlaid(root: Path, hosts: Iterable[str]) -> Iterator[str]:
+    """Yield the problems of files with lines of an overlay."""
+    for path in hosts:
+        for index, line in enumerate((_read(root / path) or b"").splitlines(), 1):
+            if _owner(line):
+                yield (
+                    f"{path}:{index}: is a line of {_owner(line).decode()}, laid over the "
+                    "checkout; take it out with --revert, or pass another checkout"
+                )
+
+
+def _existing(root: Path, paths: Iterable[str]) -> Iterator[str]:
+    if not root.is_dir():
+        yield f"{root}: is not a folder"
+    for path in paths:
+        if (root / path).exists():
+            yield f"{root / path}: exists; rename the operator, or delete the file"
+
+
+def _existing_classes(root: Path, classes: Sequence[str]) -> Iterator[str]:
+    """Yield the problems of classes that the x86 engine has already."""
+    pattern = re.compile(rf"^class ({'|'.join(classes)})\b".encode(), re.MULTILINE)
+    for header in sorted((root / _CLASSES).rglob("*.h")):
+        found = pattern.search(header.read_bytes())
+        if found:
+            path = header.relative_to(root).as_posix()
+            yield f"{path}: has a class {found[1].decode()} already; rename the operator"
+
+
+def _edit(
+    root: Path, path: str, added: tuple[Sequence[str], Sequence[str]], overlay: Overlay
+) -> str:
+    """Return the patch that adds lines to a file: includes, and the end of a function."""
+    before = (root / path).read_bytes().splitlines(keepends=True)
+    after = list(before)
+    ending = "\r\n" if before and before[0].endswith(b"\r\n") else "\n"
+    for insertion in overlay.insertions:
+        lines = added[1] if insertion.inside else added[0]
+        if insertion.file == path:
+            index = _index(after, insertion)
+            if insertion.before:
+                includes = [i for i in range(index) if after[i].startswith(b"#include")]
+                index = includes[-1] + 1 if includes else index
+            after[index:index] = [f"{line}{ending}".encode() for line in lines]
+    diff = difflib.unified_diff(
+        [line.decode(errors="surrogateescape") for line in before],
+        [line.decode(errors="surrogateescape") for line in after],
+        f"a/{path}",
+        f"b/{path}",
+    )
+    end = "\n\\ No newline at end of file\n"
+    text = "".join(line if line.endswith("\n") else line + end for line in diff)
+    return f"diff --git a/{path} b/{path}\n{text}"
+
+
+def _new_files(texts: Mapping[str, str]) -> str:
+    """Return the patch that adds files."""
+    parts = []
+    for path, text in sorted(texts.items()):
+        lines = text.splitlines()
+        head = f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n"
+        body = "".join(f"+{line}\n" for line in lines)
+        parts.append(f"{head}@@ -0,0 +1,{len(lines)} @@\n{body}")
+    return "".join(parts)
 
 
 # ---- Files and lines of the operator -------------------------------------------------------------

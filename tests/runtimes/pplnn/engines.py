@@ -42,12 +42,17 @@ CHANNELS = {N4CX: 4, N8CX: 8, N16CX: 16}
 SUCCESS, UNSUPPORTED, INVALID_VALUE, NOT_FOUND = 0, 2, 4, 6
 
 
-def example(name: str) -> tuple[OpSpec, Path]:
-    """Return the description of an example for this runtime alone, and the example's folder."""
+def example_text(name: str) -> str:
+    """Return the description of an example for this runtime alone."""
     lines = (EXAMPLES / name / f"{name}.yml").read_text().splitlines(keepends=True)
     of_others = ("target_platform", "kernels", "op_type", "runtimes")
     text = "".join(line for line in lines if not line.startswith(of_others))
-    return runtimes.parse(f"runtimes: [pplnn]\n{text}"), EXAMPLES / name
+    return f"runtimes: [pplnn]\n{text}"
+
+
+def example(name: str) -> tuple[OpSpec, Path]:
+    """Return the description of an example for this runtime alone, and the example's folder."""
+    return runtimes.parse(example_text(name)), EXAMPLES / name
 
 
 def write(spec: OpSpec, folder: Path, files: Path | None = None) -> Path:

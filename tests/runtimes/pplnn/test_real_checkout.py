@@ -27,11 +27,12 @@ from opkit.toolchains.abi import ABIS
 from tests.compiling import compile_c
 from tests.files.texts import DECLARATIONS
 from tests.repositories import EXAMPLE_NAMES
-from tests.runtimes.pplnn.checkouts import RISCV_OPS, X86_OPS, Checkout, run
+from tests.runtimes.pplnn.checkouts import PARSERS, RISCV_OPS, X86_OPS, Checkout, run
 from tests.runtimes.pplnn.declarations import Declarations, declarations
 from tests.runtimes.pplnn.engines import example, write
 from tests.runtimes.pplnn.operators import OPERATORS, files, make_repository
 from tests.runtimes.pplnn.snippets import SNIPPETS, check
+from tests.runtimes.pplnn.test_upstream import AUTHOR, library_repository, patched
 
 if not (os.environ.get("PPLNN_SRC") and os.environ.get("PPLCOMMON_SRC")):
     pytest.skip(
@@ -123,6 +124,29 @@ def test_laid_over_checkout(name: str, checkout: Checkout, tmp_path: Path) -> No
         assert_compiles(checkout.root / path, tmp_path / "ops.o", "-w", *options)
     assert run(repository, checkout, "--revert") == 0
     assert checkout.content() == before
+
+
+@pytest.mark.parametrize("name", ["mish", "celu", "resize_area", "roi_align"])
+def test_own_form(name: str, checkout: Checkout, tmp_path: Path) -> None:
+    """The patched ppl.nn compiles; the math too, with a PPLNN_INCLUDE that has ppl.kernel.cpu."""
+    checkout.commit()
+    kernel_cpu = Checkout(tmp_path / "ppl.kernel.cpu")
+    kernel_cpu.write("README.md", "# A tree\n")
+    kernel_cpu.commit()
+    repository = library_repository(tmp_path / "op", name)
+    assert run(repository, checkout, str(kernel_cpu.root), *AUTHOR) == 0
+    new = [path for path in patched(repository, checkout, kernel_cpu) if not path.endswith(".h")]
+    own = [f"-I{kernel_cpu.root / folder}" for folder in ("include", "src")]
+    options = [*own, "-w", *headers(checkout.root, tmp_path)]
+    beside = [
+        Path(folder).parent / "src" for folder in os.environ.get("PPLNN_INCLUDE", "").split(":")
+    ]
+    sources_of_math = next((path for path in beside if (path / "ppl/kernel/x86").is_dir()), None)
+    assert sources_of_math, "PPLNN_INCLUDE needs the folder include of a checkout of ppl.kernel.cpu"
+    options += ["-isystem", str(sources_of_math)]
+    for path in (PARSERS, X86_OPS, *new):
+        tree = kernel_cpu if path.endswith(".cpp") else checkout
+        assert_compiles(tree.root / path, tmp_path / "x86.o", *options)
 
 
 @pytest.mark.parametrize("name", SNIPPETS)

@@ -1,0 +1,6 @@
+#ifndef ${guard}
+#define ${guard}
+
+${helpers}
+
+#endif

@@ -1,0 +1,8 @@
+#ifndef ${guard}
+#define ${guard}
+
+${helpers}
+
+${own}
+
+#endif

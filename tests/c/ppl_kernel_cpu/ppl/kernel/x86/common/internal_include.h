@@ -1,0 +1,1 @@
+#include "ppl/kernel/x86/common/general_include.h"

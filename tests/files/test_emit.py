@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from opkit.creation.adaptation import adapted
 from opkit.description.spec import OpSpec
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.deliveries import DELIVERIES
@@ -57,9 +58,7 @@ DESCRIPTIONS = {
     f'outputs: {{y: {{type: VX_TYPE_TENSOR, doc: "{HOSTILE}"}}}}\n'
     f'params: {{p: {{type: VX_TYPE_ARRAY, doc: "{HOSTILE}"}}}}\n',
     **{
-        name: (EXAMPLES / name / f"{name}.yml")
-        .read_text()
-        .replace("runtimes: [rknn, rknn2, pplnn]\n", "")
+        name: adapted((EXAMPLES / name / f"{name}.yml").read_text(), ["rknn"])[0]
         for name in RKNN_EXAMPLES
     },
 }

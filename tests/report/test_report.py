@@ -128,6 +128,7 @@ def test_parameters() -> None:
 
 def test_forms_of_a_param_are_different_in_words(tmp_path: Path) -> None:
     text = DESCRIPTION.replace("framework:", "runtimes: [rknn, rknn2, pplnn]\nframework:")
+    (tmp_path / "build").mkdir()
     write(tmp_path, parse(text), tmp_path, False, Path("page.html"))
     rows = re.findall(r"<tr>.*?</tr>", (tmp_path / "page.html").read_text(), re.DOTALL)
     forms = ["a scalar of VX_TYPE_UINT8", "an attribute of kind int bool"]

@@ -183,9 +183,9 @@ def test_create_without_description_keeps_starter(template: Path, tmp_path: Path
     run("git", "init", "-q", cwd=project)
     commit_all(project)
     before = (project / "op.yml").read_text()
-    extension = template / "rknn_op_template.py"
-    extension.write_text(extension.read_text().replace("input: {type", "picture: {type"))
-    assert "picture: {type" in extension.read_text()
+    starter = template / "opkit/creation/starter.py"
+    starter.write_text(starter.read_text().replace("input: {type", "picture: {type"))
+    assert "picture: {type" in starter.read_text()
     commit_all(template)
     cruft("update", "--skip-apply-ask", cwd=project)
     assert (project / "op.yml").read_text() == before

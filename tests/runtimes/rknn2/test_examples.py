@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from opkit.creation.adaptation import adapted
 from tests.repositories import EXAMPLES, RKNN_EXAMPLES, Repository, generate
 
 
@@ -14,8 +15,7 @@ def example_repository(folder: Path, name: str) -> Repository:
     """Make the repository of an example for this runtime alone, from the example's own files."""
     text = (EXAMPLES / name / f"{name}.yml").read_text()
     # Their tests import the checks of VX kernels, too.
-    with_both = re.sub(r"^runtimes:.*\n", "", text, flags=re.MULTILINE)
-    repository = generate(folder, f"{with_both}runtimes: [rknn, rknn2]\n")
+    repository = generate(folder, adapted(text, ["rknn", "rknn2"])[0])
     for source in (EXAMPLES / name).rglob("*.*"):
         if source.suffix not in (".yml", ".pyc"):
             target = repository.path / source.relative_to(EXAMPLES / name)

@@ -18,7 +18,7 @@ from docs.site import gallery, reference
 
 _OPERATOR = re.compile(r"\[(\w+)\]\(\.\./operators/\w+\)")
 # The theme lets pages in a folder load this; the site loads nothing from elsewhere.
-_REMOTE_SCRIPT = "https://unpkg.com/iframe-worker/shim"
+_REMOTE_SCRIPT = re.compile(r'https://[^"]+/iframe-worker/shim')
 _OWN_SCRIPT = "javascripts/file_worker.js"
 _OUTSIDE = re.compile(r"\[([^\]]+)\]\(\.\./(?!\w+\.md)([^)]*)\)")
 
@@ -41,9 +41,9 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 def on_post_page(output: str, page: Page, **_: Any) -> str:
     """Take the script of workers from the site itself."""
-    return output.replace(_REMOTE_SCRIPT, get_relative_url(_OWN_SCRIPT, page.url))
+    return _REMOTE_SCRIPT.sub(get_relative_url(_OWN_SCRIPT, page.url), output)
 
 
 def on_post_template(output_content: str, **_: Any) -> str:
     """Do the same for the page of unknown addresses, which has no address of its own."""
-    return output_content.replace(_REMOTE_SCRIPT, f"/{_OWN_SCRIPT}")
+    return _REMOTE_SCRIPT.sub(f"/{_OWN_SCRIPT}", output_content)

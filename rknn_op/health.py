@@ -9,11 +9,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from opkit.build.cache_limit import folder_size
 from opkit.build.user_cache import cache_folder
 from opkit.check import executors
 from opkit.complaint import Complaint
@@ -153,11 +153,7 @@ def _toolkit(python: Path) -> Finding:
 def _cache(part: str, folder: Path | None, use: str) -> Finding:
     if folder is None:
         return Finding(part, "optional", "", f"set XDG_CACHE_HOME to a writable folder, {use}")
-    size = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            with suppress(FileNotFoundError):  # a build may replace files meanwhile
-                size += Path(place, name).lstat().st_size
+    size = folder_size(str(folder))
     return Finding(part, "ok", f"{size / 1e6:,.0f} MB {use}, {folder}")
 
 

@@ -91,10 +91,10 @@ With `rknn` among the runtimes, a repository is for models of TensorFlow, becaus
 has custom operators for them alone. For ONNX's operator of that name, pass `--runtime rknn2` or
 `--runtime pplnn`.
 
-The chips' runtimes fix all shapes when they load a model. So Unique and NonZero, and Compress with a
-condition that is not constant, cannot be custom operators: their shapes depend on data. Where an
-upper bound is enough, as in NonMaxSuppression here, the output has that size, and another output the
-count of valid rows.
+The chips' runtimes fix all shapes when they load a model. So Unique and NonZero, and Compress with
+a condition that is not constant, cannot be custom operators: their shapes depend on data. Where an
+upper bound is enough, as in NonMaxSuppression here, the output has that size, and another output
+the count of valid rows.
 
 | operator | models | runtimes | math | refused by name |
 | --- | --- | --- | --- | --- |

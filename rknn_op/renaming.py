@@ -106,7 +106,7 @@ def _write(
         text = manifest.to_text(replace(before, once=once))
         write_bytes(folder, manifest.PATH, text.encode())
         repository.write(folder, spec)
-    except BaseException:
+    except BaseException:  # Ctrl-C, too
         now = repository.read_manifest(folder).generated
         for path in {*paths, *now} - {*kept}:
             (folder / path).unlink(missing_ok=True)

@@ -90,18 +90,18 @@ def _entries(cache: Path) -> Iterator[_Entry]:
             for each in found:
                 if each.name[0] == "." or each.name.startswith("tmp"):
                     continue
-                with suppress(FileNotFoundError):
+                with suppress(FileNotFoundError):  # another machine may delete it meanwhile
                     stat = each.stat(follow_symlinks=False)
                     is_folder = each.is_dir(follow_symlinks=False)
-                    size = _size(each.path) if is_folder else stat.st_size
+                    size = folder_size(each.path) if is_folder else stat.st_size
                     yield _Entry(each.path, size, stat.st_mtime)
 
 
-def _size(folder: str) -> int:
-    """Return the size of the files in a folder."""
+def folder_size(folder: str) -> int:
+    """Return the size of the files in a folder, in bytes."""
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:
-            with suppress(FileNotFoundError):
+            with suppress(FileNotFoundError):  # builds replace files meanwhile
                 total += os.lstat(f"{place}/{name}").st_size
     return total

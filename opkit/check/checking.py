@@ -476,7 +476,9 @@ def _given(operator: Operator, candidate: Candidate, prepared: Prepared) -> Prep
     for name, array in inputs.items():
         if array.dtype.name in candidate.flushed_dtypes:
             inputs[name] = without_subnormals(array)
-    if all(np.array_equal(inputs[name], array, True) for name, array in case.inputs.items()):
+    if all(
+        np.array_equal(inputs[name], each, equal_nan=True) for name, each in case.inputs.items()
+    ):
         return prepared
     changed = Case(case.name, inputs, case.params, case.output_dtypes, case.origin)
     try:

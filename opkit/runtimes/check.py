@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 
 def _no_vendor_kernel(spec: OpSpec, executor: Executor, root: Path) -> VendorKernel:
-    raise NotImplementedError  # the runtime's Build has neither
+    raise NotImplementedError  # not called: the runtime's Build names no vendor's runtime
 
 
 def _no_simulated_kernel(spec: OpSpec, executor: Executor, root: Path) -> SimulatedKernel:
-    raise NotImplementedError  # the runtime's Build has no simulators
+    raise NotImplementedError  # not called: the runtime's Build has no simulators
 
 
 @dataclass(frozen=True, kw_only=True)

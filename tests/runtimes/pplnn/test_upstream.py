@@ -72,6 +72,14 @@ def patched(repository: Path, checkout: Checkout, kernel_cpu: Checkout) -> list[
     return [path for paths in new for path in paths]
 
 
+def patch_in(folder: Path, name: str, checkout: Checkout, kernel_cpu: Checkout) -> Path:
+    """Make the repository of an operator of the library, apply its patches, and return it."""
+    repository = library_repository(folder, name)
+    assert run(repository, checkout, str(kernel_cpu.root), *AUTHOR) == 0
+    patched(repository, checkout, kernel_cpu)
+    return repository
+
+
 @pytest.mark.parametrize("name", OPERATORS)
 def test_patches(name: str, checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) -> None:
     repository = library_repository(tmp_path / "op", name)
@@ -98,9 +106,7 @@ def test_patches(name: str, checkout: Checkout, kernel_cpu: Checkout, tmp_path: 
 
 
 def test_registration(checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) -> None:
-    repository = library_repository(tmp_path / "op", "resize_area")
-    assert run(repository, checkout, str(kernel_cpu.root), *AUTHOR) == 0
-    patched(repository, checkout, kernel_cpu)
+    patch_in(tmp_path / "op", "resize_area", checkout, kernel_cpu)
     added = re.findall(r"^\+(?!\+).*", checkout.git("diff"), re.MULTILINE)
     assert added == [
         '+#include "ppl/nn/engines/x86/optimizer/ops/custom/resize_area_op.h"',
@@ -182,9 +188,7 @@ def test_every_param(checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) -
 
 
 def test_only_used_helpers(checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) -> None:
-    repository = library_repository(tmp_path / "op", "mish")
-    assert run(repository, checkout, str(kernel_cpu.root), *AUTHOR) == 0
-    patched(repository, checkout, kernel_cpu)
+    patch_in(tmp_path / "op", "mish", checkout, kernel_cpu)
     helpers = kernel_cpu.read("src/ppl/kernel/x86/fp32/mish/mish_common.h")
     assert "static inline float mish_exp(float x)" in helpers
     assert "mish_log" not in helpers
@@ -225,9 +229,7 @@ def computed(kernel_cpu: Checkout, name: str, folder: Path, **values: str) -> li
 
 
 def test_elementwise_math(checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) -> None:
-    repository = library_repository(tmp_path / "op", "celu")
-    assert run(repository, checkout, str(kernel_cpu.root), *AUTHOR) == 0
-    patched(repository, checkout, kernel_cpu)
+    patch_in(tmp_path / "op", "celu", checkout, kernel_cpu)
     found = computed(
         kernel_cpu,
         "fp32/celu",
@@ -242,9 +244,7 @@ def test_elementwise_math(checkout: Checkout, kernel_cpu: Checkout, tmp_path: Pa
 
 
 def test_broadcast_math(checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) -> None:
-    repository = library_repository(tmp_path / "op", "xor")
-    assert run(repository, checkout, str(kernel_cpu.root), *AUTHOR) == 0
-    patched(repository, checkout, kernel_cpu)
+    patch_in(tmp_path / "op", "xor", checkout, kernel_cpu)
     found = computed(
         kernel_cpu,
         "bool/xor",
@@ -261,9 +261,7 @@ def test_broadcast_math(checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path
 
 
 def test_tensor_math(checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) -> None:
-    repository = library_repository(tmp_path / "op", "resize_area")
-    assert run(repository, checkout, str(kernel_cpu.root), *AUTHOR) == 0
-    patched(repository, checkout, kernel_cpu)
+    patch_in(tmp_path / "op", "resize_area", checkout, kernel_cpu)
     found = computed(
         kernel_cpu,
         "fp32/resize_area",

@@ -54,13 +54,14 @@ static bool write_library(const char *library, char *path)
 static vx_kernel_description_t **publish(const char *library, struct harness_error *error)
 {
     static vx_kernel_description_t **kernels; /* of this process */
-    char path[] = "/tmp/rknn-XXXXXX";
+    char path[] = "/tmp/rknn-XXXXXX"; /* dlopen takes a file; a board has no other folder for it */
     char symbol[VX_MAX_KERNEL_NAME];
 
     if (kernels != NULL) {
         return kernels;
     }
     if (!write_library(library, path)) {
+        unlink(path);
         snprintf(error->message, sizeof error->message, "cannot write the library to /tmp");
         return NULL;
     }

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from signal import SIGKILL
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 
 @dataclass(eq=False)
@@ -43,8 +43,7 @@ class Worker:
         assert self.process.stdin is not None
         rest = memoryview(request)
         while rest:
-            if not select.select([], [self.process.stdin], [], self._left())[1]:
-                raise TimeoutError
+            self._wait(self.process.stdin, select.POLLOUT)
             rest = rest[os.write(self.process.stdin.fileno(), rest) :]
 
     def line(self) -> bytes:
@@ -68,15 +67,22 @@ class Worker:
 
     def _receive(self) -> None:
         assert self.process.stdout is not None
-        if not select.select([self.process.stdout], [], [], self._left())[0]:
-            raise TimeoutError
+        self._wait(self.process.stdout, select.POLLIN)
         data = os.read(self.process.stdout.fileno(), 1 << 20)
         if not data:
             raise EOFError
         self._received += data
 
-    def _left(self) -> float:
-        return max(0.0, self._deadline - time.monotonic())
+    def _wait(self, pipe: IO[bytes], event: int) -> None:
+        """Wait until a pipe is ready, or closed at its other end.
+
+        Raises:
+            TimeoutError: it is not ready in time.
+        """
+        poll = select.poll()  # unlike select(), it takes file descriptors above 1023
+        poll.register(pipe, event)
+        if not poll.poll(1000 * max(0.0, self._deadline - time.monotonic())):
+            raise TimeoutError
 
     def kill_strays(self) -> None:
         """Kill the descendants of the process."""

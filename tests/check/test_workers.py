@@ -1,0 +1,42 @@
+"""Workers: processes that answer requests."""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from opkit.check.processes import start_worker
+
+
+@pytest.fixture
+def many_open_files() -> Iterator[None]:
+    """Hold all file descriptors up to 1023, as a check of many operators does."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 1200), hard))
+    with ExitStack() as files:
+        while (file := os.open(os.devnull, os.O_RDONLY)) < 1024:
+            files.callback(os.close, file)
+        files.callback(os.close, file)
+        yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.usefixtures("many_open_files")
+def test_file_descriptors_above_1023() -> None:
+    worker = start_worker(["cat"])
+    worker.send(b"a line\n", 20)
+    assert worker.line() == b"a line\n"
+    assert worker.close() == ""
+    assert worker.process.returncode == 0
+
+
+def test_worker_without_an_answer_times_out() -> None:
+    worker = start_worker(["sleep", "60"])
+    worker.send(b"a line\n", 0.1)
+    with pytest.raises(TimeoutError):
+        worker.line()
+    worker.kill()

@@ -122,11 +122,25 @@ static inline void opkit_release_half_table(struct opkit_half_table *table)
 /*
  * Sets y[i] to table[x[i]] for `count` halves, given and returned as their bits. `x` and `y` may be
  * the same array; any other overlap is undefined.
+ *
+ * Pairs of halves save more than half of the loads and stores, which bound the time. They are in
+ * the same order in x and y, so the processor's byte order does not matter.
  */
 OPKIT_LOOP void opkit_look_up_halves(const uint16_t *table, const uint16_t *x, uint16_t *y,
                                      size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
+    uint32_t pairs[4];
+    const size_t block = 2 * sizeof pairs / sizeof pairs[0];
+    size_t i = 0;
+
+    for (; count - i >= block; i += block) {
+        memcpy(pairs, x + i, sizeof pairs);
+        for (size_t k = 0; k < sizeof pairs / sizeof pairs[0]; k++) {
+            pairs[k] = table[pairs[k] & 0xFFFFU] | (uint32_t)table[pairs[k] >> 16] << 16;
+        }
+        memcpy(y + i, pairs, sizeof pairs);
+    }
+    for (; i < count; i++) {
         y[i] = table[x[i]];
     }
 }

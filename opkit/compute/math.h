@@ -112,23 +112,23 @@ static inline struct opkit_exponent opkit_split_exponent(float x, float bias)
     const float rounded = x * OPKIT_PER_LN2 + (OPKIT_ROUNDER + bias);
     const float n = rounded - (OPKIT_ROUNDER + bias);
     const float high = x - n * OPKIT_LN2_HIGH; /* exact */
-    const float low = n * OPKIT_LN2_LOW;
     struct opkit_exponent split;
 
-    split.rest = high - low;
-    split.rest_low = (high - split.rest) - low;
+    /* Products inside of sums, here and below, are fused with them. */
+    split.rest = high - n * OPKIT_LN2_LOW;
+    split.rest_low = (high - split.rest) - n * OPKIT_LN2_LOW;
     split.rounded = opkit_float_bits(rounded);
     return split;
 }
 
-/* Returns e^r - 1 - r for |r| up to ln 2 / 2. */
-static inline float opkit_exp_terms(float r)
+/* Returns start + e^r - 1 - r for |r| up to ln 2 / 2. */
+static inline float opkit_exp_terms(float r, float start)
 {
     const float square = r * r;
     /* Independent pairs, for parallel execution. */
     const float low = 0.49999994F + r * 0.166665211F;
     const float high = 0.0416682586F + r * 0.00836867094F;
-    return square * (low + square * (high + square * 0.00138213555F));
+    return start + square * (low + square * (high + square * 0.00138213555F));
 }
 
 /* ---- Exponential functions ------------------------------------------------------------------- */
@@ -139,7 +139,7 @@ static inline float opkit_exp(float x)
     /* Beyond these limits the result is 0 or infinity. */
     const float limited = opkit_at_most(opkit_at_least(x, -104.0F), 89.0F);
     const struct opkit_exponent split = opkit_split_exponent(limited, 2.0F * OPKIT_BIAS);
-    const float series = 1.0F + (split.rest + opkit_exp_terms(split.rest));
+    const float series = 1.0F + opkit_exp_terms(split.rest, split.rest);
     /* Two factors, because 2^n may overflow or be subnormal where the result does not. */
     const uint32_t half = split.rounded >> 1;
     return series * opkit_power_of_two(half) * opkit_power_of_two(split.rounded - half);
@@ -156,7 +156,7 @@ static inline float opkit_expm1(float x)
     const float product = power * split.rest; /* exact */
     const float sum = offset + product;
     const float sum_low = (offset - sum) + product;
-    const float terms = split.rest_low + opkit_exp_terms(split.rest);
+    const float terms = opkit_exp_terms(split.rest, split.rest_low);
     const float result = 2.0F * (sum + (sum_low + power * terms));
     return opkit_magnitude(x) < 2.9e-8F ? x : result; /* also keeps -0 and subnormals */
 }
@@ -169,7 +169,7 @@ static inline float opkit_sigmoid(float x)
     const float limited = opkit_at_most(opkit_at_least(x, -104.0F), 30.0F);
     const struct opkit_exponent split = opkit_split_exponent(-limited, OPKIT_BIAS - 24.0F);
     const float power = opkit_power_of_two(split.rounded);
-    const float product = power * (split.rest + opkit_exp_terms(split.rest));
+    const float product = power * opkit_exp_terms(split.rest, split.rest);
     const float divisor = (unit + power) + product;
     /* What the rounded sum has not, from the largest summand on. */
     const float larger = opkit_at_least(power, unit);
@@ -633,10 +633,10 @@ static inline float opkit_erf(float x)
     const float pair0 = -0.000284509355F + t * -1.62688291F;
     const float pair1 = -0.919275045F + t * -0.149928063F;
     const float pair2 = 0.0320601054F + t * -0.00438877381F;
-    const float rest = square * (pair1 + square * (pair2 + square * 0.000282506313F));
-    const float rounded = pair0 + rest + (OPKIT_ROUNDER + OPKIT_BIAS);
-    /* The sum of pair0 and rest has a rounding error; this difference of pair0 is exact. */
-    const float r = pair0 - (rounded - (OPKIT_ROUNDER + OPKIT_BIAS)) + rest;
+    const float rest = pair1 + square * (pair2 + square * 0.000282506313F);
+    const float rounded = pair0 + square * rest + (OPKIT_ROUNDER + OPKIT_BIAS);
+    /* Their sum has a rounding error; this difference of pair0 is exact. */
+    const float r = pair0 - (rounded - (OPKIT_ROUNDER + OPKIT_BIAS)) + square * rest;
     const float r_square = r * r;
     const float power_low = 0.693147004F + r * 0.240222469F;
     const float power_high = 0.0555071086F + r * 0.00967129227F;

@@ -112,6 +112,13 @@ POLYNOMIALS = {
     "ERFC_EXP2": Polynomial(
         5, -0.5, 0.5, lambda r: np.expm1(r * _LN2) / r, lambda r: r / np.exp2(r)
     ),
+    "NORMAL": Polynomial(
+        9,
+        1e-3,
+        6.2,
+        lambda t: np.log2(_erfc(t * _SQRT_HALF)) / t,
+        lambda t: t * _LN2 * (_erfc(t * _SQRT_HALF) / 2) ** 0.75,  # between both kinds of error
+    ),
     "LOG2": Polynomial(
         5,
         1e-9,

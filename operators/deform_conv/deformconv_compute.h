@@ -350,6 +350,7 @@ DEFORMCONV_INLINE void deformconv_add(const deformconv_row *sums, float *y, size
 DEFORMCONV_INLINE void deformconv_tile(const struct deformconv_part *part, const float *matrix,
                                        const float *w, size_t kernels, float *y, size_t columns)
 {
+    OPKIT_FUSED
     const size_t step = part->layout->group_channels * part->layout->elements;
     const size_t depth = part->channels * part->layout->elements;
     const size_t last = kernels - 1;
@@ -410,7 +411,7 @@ static void deformconv_add_baseline(const struct deformconv_part *part)
 }
 
 #if defined(OPKIT_AVX2)
-/* The same for processors with AVX2: a row of a tile is one register. The results are the same. */
+/* The same for processors with AVX2: a row of a tile is one register. */
 OPKIT_AVX2 static void deformconv_add_avx2(const struct deformconv_part *part)
 {
     deformconv_add_part(part);

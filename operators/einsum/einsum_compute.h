@@ -295,18 +295,58 @@ static void einsum_offsets(const struct einsum_group *group, size_t tensor, size
     }
 }
 
+/* Returns whether offsets are those of neighbors in memory. */
+static bool einsum_are_neighbors(const size_t *offsets, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (offsets[i] != offsets[0] + i) {
+            return false;
+        }
+    }
+    return true;
+}
+
+typedef float einsum_float4 __attribute__((vector_size(16)));
+
+/* Copies 4 neighbors of each of 4 places: the elements of a place become a column of `to`. */
+static inline void einsum_transpose(const float *x, const size_t *places, float *to, size_t width)
+{
+    einsum_float4 a, b, c, d;
+
+    memcpy(&a, x + places[0], sizeof a);
+    memcpy(&b, x + places[1], sizeof b);
+    memcpy(&c, x + places[2], sizeof c);
+    memcpy(&d, x + places[3], sizeof d);
+    const einsum_float4 rows[] = {{a[0], b[0], c[0], d[0]},
+                                  {a[1], b[1], c[1], d[1]},
+                                  {a[2], b[2], c[2], d[2]},
+                                  {a[3], b[3], c[3], d[3]}};
+    for (size_t i = 0; i < 4; i++) {
+        memcpy(to + i * width, &rows[i], sizeof rows[i]);
+    }
+}
+
 /*
- * Packs `count` rows, or columns, of some terms: panels of `width`, in which the elements of a term
- * are neighbors. The last panel is filled up by 0.
+ * Packs `count` rows, or columns, of some terms: panels of `width`, a multiple of 4, in which the
+ * elements of a term are neighbors. The last panel is filled up by 0.
  */
 static void einsum_pack(const float *x, const size_t *places, size_t count, size_t width,
                         const size_t *terms, size_t term_count, float *packed)
 {
+    const bool are_terms_neighbors = einsum_are_neighbors(terms, term_count);
+
     for (size_t first = 0; first < count; first += width) {
         const size_t rest = count - first < width ? count - first : width;
         const size_t *offsets = places + first;
+        const size_t transposed = are_terms_neighbors && rest == width ? term_count / 4 * 4 : 0;
 
-        for (size_t term = 0; term < term_count; term++) {
+        for (size_t term = 0; term < transposed; term += 4) {
+            for (size_t i = 0; i < width; i += 4) {
+                einsum_transpose(x + terms[term], offsets + i, packed + i, width);
+            }
+            packed += 4 * width;
+        }
+        for (size_t term = transposed; term < term_count; term++) {
             const float *from = x + terms[term];
             for (size_t i = 0; i < rest; i++) {
                 packed[i] = from[offsets[i]];
@@ -328,6 +368,7 @@ typedef float einsum_vector __attribute__((vector_size(4 * EINSUM_LANES)));
 __attribute__((always_inline)) static inline void
 einsum_tile(const float *left, const float *right, size_t terms, size_t vectors, float *sums)
 {
+    OPKIT_FUSED
     einsum_vector sum[EINSUM_TILE_ROWS][2] = {{{0}}};
 
     for (size_t term = 0; term < terms; term++) {
@@ -395,8 +436,12 @@ static void einsum_write(const struct einsum_block *block, const float *sums, si
 
     if (block->task->has_contiguous_columns) {
         float *to = y + places[0];
+        if (block->is_first) {
+            memcpy(to, sums, count * sizeof *to);
+            return;
+        }
         for (size_t i = 0; i < count; i++) {
-            to[i] = block->is_first ? sums[i] : to[i] + sums[i];
+            to[i] += sums[i];
         }
     } else {
         for (size_t i = 0; i < count; i++) {

@@ -614,7 +614,17 @@ static inline float opkit_atan(float x)
     return opkit_times_sign(large ? complement : s + excess, x);
 }
 
-/* ---- The error function ---------------------------------------------------------------------- */
+/* ---- The error function, the normal distribution
+ * ---------------------------------------------------------------------- */
+
+/* Returns 2^r for |r| up to 1/2. */
+static inline float opkit_exp2_near_0(float r)
+{
+    const float square = r * r;
+    const float low = 0.693147004F + r * 0.240222469F;
+    const float high = 0.0555071086F + r * 0.00967129227F;
+    return 1.0F + r * (low + square * (high + square * 0.00132695353F));
+}
 
 /*
  * Returns the error function of x: near 0 a polynomial, else 1 - 2^e, where e is a polynomial near
@@ -637,12 +647,33 @@ static inline float opkit_erf(float x)
     const float rounded = pair0 + square * rest + (OPKIT_ROUNDER + OPKIT_BIAS);
     /* Their sum has a rounding error; this difference of pair0 is exact. */
     const float r = pair0 - (rounded - (OPKIT_ROUNDER + OPKIT_BIAS)) + square * rest;
-    const float r_square = r * r;
-    const float power_low = 0.693147004F + r * 0.240222469F;
-    const float power_high = 0.0555071086F + r * 0.00967129227F;
-    const float terms = power_low + r_square * (power_high + r_square * 0.00132695353F);
-    const float large = 1.0F - (1.0F + r * terms) * opkit_power_of_two(opkit_float_bits(rounded));
+    const float large = 1.0F - opkit_exp2_near_0(r) * opkit_power_of_two(opkit_float_bits(rounded));
     return opkit_times_sign(t > 0.921875F ? large : small, x);
+}
+
+/*
+ * Returns the standard normal distribution function of x, (1 + erf(x / sqrt 2)) / 2: at most 2 ulp
+ * from it for x >= 0. Below 0 the error is at most 2^-19 of the result down to -3, 2^-16 of it down
+ * to -4, and 2^-31 beyond; below -6.2 the result is 0.
+ *
+ * The tail beyond t = |x| is 2^(t * curve - 1), where curve is a polynomial.
+ */
+static inline float opkit_normal_cdf(float x)
+{
+    const float t = opkit_magnitude(x);
+    const float square = t * t;
+    const float fourth = square * square;
+    const float pair0 = -1.15110469F + t * -0.45921576F;
+    const float pair1 = -0.052459579F + t * 0.00698116608F;
+    const float pair2 = -3.87314176e-05F + t * -0.000251898455F;
+    const float pair3 = 6.39659411e-05F + t * -7.61215233e-06F;
+    const float curve =
+        pair0 + square * pair1 + fourth * (pair2 + square * pair3 + fourth * 3.73507334e-07F);
+    const float rounded = t * curve + (OPKIT_ROUNDER + OPKIT_BIAS - 1.0F);
+    const float r = t * curve - (rounded - (OPKIT_ROUNDER + OPKIT_BIAS - 1.0F));
+    const float tail = opkit_exp2_near_0(r) * opkit_power_of_two(opkit_float_bits(rounded));
+    const float limited = t > 6.2F ? 0.0F : tail; /* NaN passes */
+    return x > 0.0F ? 1.0F - limited : limited;
 }
 
 /* ---- Powers ---------------------------------------------------------------------------------- */

@@ -1,11 +1,21 @@
 /*
- * Vector instructions of this processor beyond what the compiler may assume. OPKIT_BASELINE turns
- * them off.
+ * Fused arithmetic; and vector instructions of this processor beyond what the compiler may assume,
+ * which OPKIT_BASELINE turns off.
  *
  * Plain C11 and C++11.
  */
 #ifndef OPKIT_PROCESSOR_H
 #define OPKIT_PROCESSOR_H
+
+/*
+ * At the start of a block: clang fuses its multiplications and additions where the processor can,
+ * whatever the flags say. The last bit of a result may differ between processors.
+ */
+#if defined(__clang__)
+#define OPKIT_FUSED _Pragma("STDC FP_CONTRACT ON")
+#else /* GCC does not know the pragma */
+#define OPKIT_FUSED
+#endif
 
 #if defined(__x86_64__) && !defined(__AVX2__) && !defined(OPKIT_BASELINE)
 

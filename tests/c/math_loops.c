@@ -37,6 +37,7 @@
     X(tanh)         \
     X(tanh_fast)    \
     X(erf)          \
+    X(normal_cdf)   \
     X(sigmoid)
 FOR_EACH(LOOP)
 

@@ -192,6 +192,19 @@ def test_pow_is_within_1_ulp(program: Program) -> None:
     assert_near("pow", x, program("pow", np.stack([x, y], 1).ravel()), nearest)
 
 
+def test_normal_cdf(program: Program) -> None:
+    x = arguments(program.count)
+    values = program("normal_cdf", x)
+    tail = np.array([math.erfc(-each * math.sqrt(0.5)) / 2 for each in x.tolist()])
+    assert np.isnan(values[np.isnan(x)]).all()
+    above = x >= 0
+    assert ulps(values[above], tail[above].astype(np.float32)).max() <= 2
+    assert (values[x < -6.2] == 0).all()
+    limits = np.where(x < -4, 2.0**-31, np.where(x < -3, 2.0**-16, 2.0**-19) * tail)
+    below = (x >= -6.2) & (x < 0)
+    assert (np.abs(values.astype(np.float64) - tail)[below] <= limits[below]).all()
+
+
 # ---- Properties ----------------------------------------------------------------------------------
 
 
@@ -230,7 +243,7 @@ def test_sigmoids_of_both_signs_have_sum_1(host: Program) -> None:
 
 # ---- Code ----------------------------------------------------------------------------------------
 
-LOOPS = [*FUNCTIONS, "pow"]
+LOOPS = [*FUNCTIONS, "normal_cdf", "pow"]
 VECTORS: dict[str, tuple[Abi, tuple[str, ...], set[str]]] = {
     "sse2": (ABIS["x64"], (), set()),
     "avx2": (ABIS["x64"], AVX2, set()),

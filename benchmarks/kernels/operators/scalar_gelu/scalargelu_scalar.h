@@ -9,7 +9,7 @@ static inline float scalargelu_of(float x, const struct scalargelu_params *param
 {
     (void)params;
 
-    return 0.5F * x * (1.0F + opkit_erf(x * 0.70710678F));
+    return x * opkit_normal_cdf(x);
 }
 
 #endif

@@ -172,6 +172,17 @@ def test_create_for_onnx(name: str, tmp_path: Path) -> None:
     assert (folder / "tests" / tests[0]).read_bytes() == own.read_bytes()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("runtime", available())
+def test_cases_with_integers_suit_a_single_runtime(runtime: str, tmp_path: Path) -> None:
+    """TruncateDiv's: each runtime has other types of integers."""
+    folder = tmp_path / "made"
+    done = rknn_op("create", "--library", "TruncateDiv", "--runtime", runtime, "-p", str(folder))
+    assert (done.exit_code, done.stderr) == (0, "")
+    printed = Repository(folder).scons("-Q", "check", "target=x64").stdout
+    assert "checked CPU kernel: 35 cases" in printed
+
+
 def test_create_by_default_in_the_folder_of_the_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

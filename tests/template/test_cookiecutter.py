@@ -410,7 +410,10 @@ def test_wrong_answer_without_a_terminal(tmp_path: Path) -> None:
     assert (done.stdout + done.stderr).count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["__name", "__description", "_template", "_other"])
+PRIVATE = ["__name", "__description", "_copy_without_render", "_template", "_other"]
+
+
+@pytest.mark.parametrize("name", PRIVATE)
 def test_private_variables_give_one_line(tmp_path: Path, name: str) -> None:
     done = cookiecutter(tmp_path, "--no-input", f"{name}=x")
     assert done.returncode == 1
@@ -418,3 +421,11 @@ def test_private_variables_give_one_line(tmp_path: Path, name: str) -> None:
         f"{name}: is private (expected config, op_name, runtimes, license, author)\n"
     )
     assert not (tmp_path / "x").exists()
+
+
+def test_lists_of_cookiecutter_are_objects(tmp_path: Path) -> None:
+    """It takes the keys alike; a list would be choices, with its own traceback for another one."""
+    done = cookiecutter(tmp_path, "--no-input", "_extensions=x")
+    assert done.returncode == 1
+    assert done.stdout + done.stderr == "Unable to load extension: No module named 'x'\n"
+    assert not [*tmp_path.glob("*/op.yml")]

@@ -116,7 +116,7 @@ def make_older(template: Path) -> None:
     (project / "SConstruct").write_text(SCONSTRUCT)
     (project / "requirements.txt").write_text("-r opkit/requirements.txt\n")
     changes = {
-        "cookiecutter.json": {'"SConstruct",': '"SConstruct", "opkit", "requirements.*",'},
+        "cookiecutter.json": {'"SConstruct":': '"opkit": "", "requirements.*": "", "SConstruct":'},
         "rknn_op_template.py": {
             "path.insert(0, str(ROOT))": "path.insert(0, str(ROOT / PROJECT))",
             "path.remove(str(ROOT))": "path.remove(str(ROOT / PROJECT))",

@@ -30,6 +30,8 @@ MAX_LINT = 0.020
 """Maximum seconds of the processor for an operator's lint."""
 CHECKED = 4
 """The operators that each machine checks."""
+PARALLEL = 10
+"""The operators that one processor checks, and then all."""
 
 
 @dataclass(frozen=True)
@@ -47,16 +49,18 @@ class Run:
     output: str
 
 
-def run(folder: Path, *command: str) -> Run:
+def run(folder: Path, *command: str, processors: int = 0) -> Run:
     """Run `python -m ...` in a folder."""
-    return wait([start(folder, *command)])[0]
+    return wait([start(folder, *command, processors=processors)])[0]
 
 
-def start(folder: Path, *command: str) -> subprocess.Popen[str]:
-    """Start `python -m ...` in a folder."""
+def start(folder: Path, *command: str, processors: int = 0) -> subprocess.Popen[str]:
+    """Start `python -m ...` in a folder, on so many of the processors; 0: on all."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    own = sorted(os.sched_getaffinity(0))[: processors or None]
+    limit = ["taskset", "-c", ",".join(map(str, own))]
     return subprocess.Popen(
-        [sys.executable, "-m", *command],
+        [*limit, sys.executable, "-m", *command],
         cwd=folder,
         env=environment,
         stdout=subprocess.PIPE,
@@ -111,6 +115,21 @@ def many(folder: Path, count: int) -> str:
     return results_file.table(head, rows)
 
 
+def parallel(folder: Path) -> str:
+    """Return the table of checks on one processor, and on all."""
+    files = describe(folder / "some", PARALLEL)
+    run(folder, "rknn_op", "create", "--workspace", "parallel", "-c", *files)
+    seconds = {}
+    for count in (1, len(os.sched_getaffinity(0))):
+        for build in folder.glob("parallel/*/build"):
+            shutil.rmtree(build)
+        command = ("rknn_op", "check", "-j", str(count), "--", "cache=none")
+        seconds[count] = run(folder / "parallel", *command, processors=count).seconds
+    one = seconds[1]
+    rows = [[f"{count}", f"{each:.1f} s", f"{one / each:.2f} x"] for count, each in seconds.items()]
+    return results_file.table(["processors", f"{PARALLEL} operators", "faster"], rows)
+
+
 def shared(folder: Path, machines: int) -> str:
     """Return the table of checks that share a cache, by machines at the same time."""
     files = describe(folder / "few", CHECKED)
@@ -153,6 +172,8 @@ def main() -> None:
         text = (
             f"## A workspace\n\n    {COMMAND}\n\n{results_file.machine()}.\n\n"
             f"{many(Path(scratch), options.operators)}\n\n"
+            "`rknn-op check` of all operators without a cache, one on each processor:\n\n"
+            f"{parallel(Path(scratch))}\n\n"
             "`rknn-op check` of all operators on several machines at the same time, with one "
             f"folder as `cache=`:\n\n{shared(Path(scratch), options.machines)}\n"
         )

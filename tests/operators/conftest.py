@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import resource
 from collections.abc import Callable
 
 import pytest
@@ -18,6 +19,9 @@ Library = Callable[..., Built]
 @pytest.fixture(scope="session")
 def library_operator() -> Library:
     """Return the operators of the library, each with one process of each kernel."""
+    # A process takes 3 file descriptors; systems allow 1024 by default, and more on request.
+    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(allowed, min(most, 4096)), most))
 
     @functools.cache
     def get(op_type: str, count: int = 0) -> Built:

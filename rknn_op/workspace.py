@@ -10,14 +10,15 @@ from pathlib import Path
 from opkit import shared_files
 from opkit.creation.completion import LOCK, REQUIREMENTS
 from opkit.creation.requirements import extra_in, lock_text, requirements_text
-from opkit.creation.wheel import wheel
+from opkit.creation.wheel import COPIED, wheel
 from opkit.errors import OpkitError
 from opkit.repository_files import refuse_links, write_bytes
 from opkit.workspace import FILE, above
-from rknn_op import template
+from rknn_op import own_opkit, template
 from rknn_op.creation import create_folder
 
-_TEXTS = Path(__file__).parent / "workspace_files"
+_TEXTS = "workspace_files"
+"""The folder of opkit with the texts of a workspace's files."""
 _OWN = {
     ".gitattributes": "gitattributes",
     ".github/workflows/ci.yml": "ci.yml",
@@ -25,7 +26,7 @@ _OWN = {
     ".pre-commit-config.yaml": "pre-commit-config.yaml",
     "README.md": "README.md",
 }
-"""Path of a user's file -> its text in workspace_files; the user may have it before."""
+"""Path of a user's file -> its text in that folder; the user may have it before."""
 _SAME = (".devcontainer/devcontainer.json", ".github/dependabot.yml")
 """The user's files that are those of a repository."""
 
@@ -33,14 +34,37 @@ _SAME = (".devcontainer/devcontainer.json", ".github/dependabot.yml")
 def files() -> dict[str, bytes]:
     """Return path -> content of the files of a new workspace; rknn-op.toml is last."""
     own, data = wheel()
+    yours = users_files()
     return {
-        **{path: (_TEXTS / name).read_bytes() for path, name in _OWN.items()},
-        **{path: template.files()[path] for path in _SAME},
+        **{path: yours[path] for path in yours if path != FILE},
         **generated(""),
         REQUIREMENTS: requirements_text(own).encode(),
         own.name: data,
-        FILE: (_TEXTS / FILE).read_bytes(),
+        FILE: yours[FILE],
     }
+
+
+def users_files() -> dict[str, bytes]:
+    """Return path -> content of the user's files at the root, without requirements.txt."""
+    texts = template.OPKIT / _TEXTS
+    return {
+        **{path: (texts / name).read_bytes() for path, name in {**_OWN, FILE: FILE}.items()},
+        **{path: template.files()[path] for path in _SAME},
+    }
+
+
+def users_files_of(data: bytes) -> dict[str, str]:
+    """Return path -> text of the user's files at the root, from the wheel of any version.
+
+    Args:
+        data: the wheel; those of early versions lack the texts of workspaces.
+    """
+    entries = {
+        **{f"opkit/{_TEXTS}/{name}": path for path, name in {**_OWN, FILE: FILE}.items()},
+        **{f"{COPIED}/{path}": path for path in _SAME},
+    }
+    found = own_opkit.texts(data, entries)
+    return {entries[name]: text for name, text in found.items()}
 
 
 def generated(requirements: str) -> dict[str, bytes]:

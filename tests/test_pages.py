@@ -71,7 +71,7 @@ class Setting:
     failing: tuple[str, ...] = ()
 
 
-# ---- Circumstances of the pages -----------------------------------------------------------------
+# ---- Circumstances of the pages ------------------------------------------------------------------
 
 
 def git(folder: Path, *arguments: str) -> None:

@@ -66,6 +66,12 @@ def command(
     messages.end_with(problems, len(folders), "updated")
 
 
+_UNKNOWN = """
+Not compared, because the old wheel does not have the template's texts of these
+files; they stay, and differ from those of `rknn-op workspace init`:
+"""
+
+
 def _updates(folder: Path, dry_run: bool, allow_dirty: bool, merges: bool) -> Iterator[Update]:
     """Update a repository, or a workspace with its operators; yield the changes of each."""
     if roots([folder]):
@@ -83,6 +89,7 @@ def _entry(done: Update) -> dict[str, Any]:
         "changed": _kinds(done),
         "yours": [*done.advice],
         "conflicts": [*done.conflicts],
+        "unknown": [*done.unknown],
     }
 
 
@@ -121,3 +128,5 @@ def _print(done: Update, with_diff: bool) -> None:
         click.echo("".join(f"  {path}\n" for path in done.conflicts), nl=False)
     elif done.advice:
         click.echo("\n`rknn-op update --merge` writes these changes into your files.")
+    if done.unknown:
+        click.echo(_UNKNOWN + "".join(f"  {path}\n" for path in done.unknown), nl=False)

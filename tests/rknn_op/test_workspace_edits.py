@@ -7,6 +7,7 @@ import io
 import json
 import subprocess
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from opkit import manifest
 from opkit.creation.wheel import wheel
 from tests.check.target_repositories import need
-from tests.rknn_op.command import assert_error, rknn_op
+from tests.rknn_op.command import assert_error, rknn_op, snapshot
 
 OLD = "rknn_opkit-0.1.9+0123456789ab-py3-none-any.whl"
 
@@ -88,14 +89,118 @@ def test_merged_update(ws: Path) -> None:
     assert rknn_op("update", str(ws)).stdout.count("up to date") == 2
 
 
-def _age(ws: Path, name: str) -> None:
-    """Turn the wheel into an older one, with another text of a file."""
+# ---- The user's files at the root ----------------------------------------------------------------
+
+ROOT_FILES = {
+    ".github/workflows/ci.yml": "opkit/workspace_files/ci.yml",
+    ".gitignore": "opkit/workspace_files/gitignore",
+    ".pre-commit-config.yaml": "opkit/workspace_files/pre-commit-config.yaml",
+    "README.md": "opkit/workspace_files/README.md",
+}
+"""Path -> entry of the wheel."""
+
+
+def _append(path: Path, text: str) -> str:
+    path.write_text(path.read_text() + text)
+    return path.read_text()
+
+
+def test_root_is_merged_three_ways(ws: Path) -> None:
+    """An own edit is no news of the template; a deleted file stays deleted."""
+    ci, readme = ws / ".github/workflows/ci.yml", ws / "README.md"
+    new_ci = ci.read_text()
+    _age(ws, *(ROOT_FILES[path] for path in ROOT_FILES if path != ".pre-commit-config.yaml"))
+    ci.write_text(f"# Older.\n{new_ci}# Mine.\n")
+    readme.write_text("# Mine, in the same line.\n")
+    (ws / ".gitignore").unlink()
+    own = _append(ws / ".pre-commit-config.yaml", "# Mine.\n")
+    before = _commit(ws)
+    dry = rknn_op("update", "--diff", "--merge", str(ws))
+    assert snapshot(ws) == before
+    plan = rknn_op("update", "--dry-run", "--json", str(ws))
+    entry = json.loads(plan.stdout)[0]
+    assert (entry["yours"], entry["conflicts"]) == (
+        [".github/workflows/ci.yml", "README.md"],
+        ["README.md"],
+    )
+    assert entry["unknown"] == []
+    done = rknn_op("update", "--merge", str(ws))
+    assert done.exit_code == 0, done.output
+    assert "  .github/workflows/ci.yml: changed\n" in done.stdout
+    assert "README.md is yours and stays. In the template it has changed:" in done.stdout
+    assert "may be in the same lines:\n  README.md\n" in done.stdout
+    assert ".pre-commit-config.yaml" not in done.stdout + dry.stdout
+    assert "-# Older.\n" in dry.stdout
+    assert ci.read_text() == f"{new_ci}# Mine.\n"
+    assert readme.read_text() == "# Mine, in the same line.\n"
+    assert (ws / ".pre-commit-config.yaml").read_text() == own
+    assert not (ws / ".gitignore").exists()
+    assert rknn_op("update", str(ws)).stdout.count("up to date") == 2
+
+
+def test_interrupted_merge_is_completed(ws: Path) -> None:
+    """The old wheel is removed last: until then, the next run merges the same again."""
+    ci = ws / ".github/workflows/ci.yml"
+    new = ci.read_text()
+    _age(ws, ROOT_FILES[".github/workflows/ci.yml"])
+    ci.write_text(f"# Older.\n{new}# Mine.\n")
+    _commit(ws)
+    old = (ws / OLD).read_bytes()
+    assert rknn_op("update", "--merge", str(ws)).exit_code == 0
+    (ws / OLD).write_bytes(old)
+    assert rknn_op("update", "--merge", str(ws)).exit_code == 0
+    assert ci.read_text() == f"{new}# Mine.\n"
+    assert not (ws / OLD).exists()
+
+
+def test_new_file_at_the_root_is_written(ws: Path) -> None:
+    _age(ws, missing=[ROOT_FILES[".gitignore"]])
+    (ws / ".gitignore").unlink()
+    _commit(ws)
+    assert "  .gitignore: new\n" in rknn_op("update", str(ws)).stdout
+    assert (ws / ".gitignore").read_text().startswith("build/\n")
+
+
+def test_workspace_without_old_texts(ws: Path) -> None:
+    """The user's files stay; those with other texts are listed."""
+    _age(ws, missing=[*ROOT_FILES.values(), "opkit/workspace_files/rknn-op.toml"])
+    mine = _append(ws / "README.md", "Mine.\n")
+    (ws / ".gitignore").unlink()
+    _commit(ws)
+    done = rknn_op("update", "--merge", str(ws))
+    assert done.exit_code == 0, done.output
+    assert (
+        "\nNot compared, because the old wheel does not have the template's texts of these\n"
+        "files; they stay, and differ from those of `rknn-op workspace init`:\n"
+        f"  README.md\n{ws}/One: from"
+    ) in done.stdout
+    assert (ws / "README.md").read_text() == mine
+    assert not (ws / ".gitignore").exists()
+
+
+def _commit(ws: Path) -> dict[str, bytes]:
+    """Commit all, and return the files."""
+    git(ws, "add", "--all")
+    git(ws, "commit", "--quiet", "--message", "old")
+    return snapshot(ws)
+
+
+def _age(ws: Path, *names: str, missing: Sequence[str] = ()) -> None:
+    """Turn the wheel into an older one.
+
+    Args:
+        ws: the workspace.
+        *names: entries with another text.
+        missing: entries that the older wheel does not have.
+    """
     own, data = wheel()
     older = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(older, "w") as target:
+        assert {*names, *missing} <= {*source.namelist()}
         for entry in source.infolist():
-            more = b"# Older.\n" if entry.filename == name else b""
-            target.writestr(entry, more + source.read(entry))
+            more = b"# Older.\n" if entry.filename in names else b""
+            if entry.filename not in missing:
+                target.writestr(entry, more + source.read(entry))
     (ws / own.name).unlink()
     (ws / OLD).write_bytes(older.getvalue())
     file = ws / "One" / manifest.PATH

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from opkit import shared_files
@@ -77,14 +78,36 @@ def generated(requirements: str) -> dict[str, bytes]:
     return {path: text.encode() for path, text in texts.items()}
 
 
-def init(folder: Path) -> list[str]:
-    """Make a folder a workspace: whole, or not at all.
+@dataclass(frozen=True)
+class NewWorkspace:
+    """The plan of a new workspace.
+
+    Attributes:
+        folder: its folder.
+        files: path -> content of the files to write; rknn-op.toml is last.
+        kept: the paths of the user's existing files, which stay.
+    """
+
+    folder: Path
+    files: Mapping[str, bytes]
+    kept: Sequence[str] = ()
+
+    def owners(self) -> dict[str, list[str]]:
+        """Return owner -> paths of the files, as of a repository."""
+        own, _ = wheel()
+        yours = {*users_files(), REQUIREMENTS}
+        return {
+            "yours": sorted({*self.files} & yours),
+            "generated": sorted({*self.files} - yours - {own.name}),
+            "opkit": [own.name],
+        }
+
+
+def plan(folder: Path) -> NewWorkspace:
+    """Check the folder of a new workspace; return the plan.
 
     Args:
         folder: a new folder, or an existing one, whose own files stay.
-
-    Returns:
-        The paths of the user's existing files, which were not written.
 
     Raises:
         OpkitError: the folder is a workspace or an operator repository, is in one, or has a file
@@ -93,9 +116,9 @@ def init(folder: Path) -> list[str]:
     if (found := above(folder)) is not None:
         here = "a workspace" if found.samefile(folder) else f"in the workspace {found}"
         raise OpkitError(f"{folder} is {here}; add operators with `rknn-op create`")
+    made = files()
     if not os.path.lexists(folder):
-        create_folder(folder, files())
-        return []
+        return NewWorkspace(folder, made)
     if not folder.is_dir():
         raise OpkitError(f"{folder} is not a folder; pass another one")
     if (folder / "op.yml").is_file():
@@ -103,7 +126,6 @@ def init(folder: Path) -> list[str]:
             f"{folder} is an operator repository; make the workspace elsewhere, and move it in "
             "with `rknn-op workspace add`"
         )
-    made = files()
     kept = [path for path in made if path in {*_OWN, *_SAME} and (folder / path).is_file()]
     for path in [path for path in made if path not in {*kept, REQUIREMENTS}]:
         if os.path.lexists(folder / path):
@@ -113,8 +135,28 @@ def init(folder: Path) -> list[str]:
         text = requirements_text(wheel()[0], requirements.read_text(encoding="utf-8"))
         made[REQUIREMENTS] = text.encode()
         made |= generated(text)
-    apply(folder, {path: data for path, data in made.items() if path not in kept})
-    return kept
+    new = {path: content for path, content in made.items() if path not in kept}
+    return NewWorkspace(folder, new, kept)
+
+
+def init(folder: Path) -> Sequence[str]:
+    """Make a folder a workspace: whole, or not at all.
+
+    Args:
+        folder: as of plan.
+
+    Returns:
+        The paths of the user's existing files, which were not written.
+
+    Raises:
+        OpkitError: as plan does; or a file cannot be written.
+    """
+    new = plan(folder)
+    if os.path.lexists(folder):
+        apply(folder, new.files)
+    else:
+        create_folder(folder, new.files)
+    return new.kept
 
 
 def apply(folder: Path, contents: Mapping[str, bytes | None]) -> None:

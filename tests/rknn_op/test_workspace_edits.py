@@ -19,6 +19,13 @@ from tests.rknn_op.command import assert_error, rknn_op, snapshot
 
 OLD = "rknn_opkit-0.1.9+0123456789ab-py3-none-any.whl"
 
+DESCRIPTION = """\
+name: {name}
+runtimes: [rknn2]
+inputs: {{x: {{type: VX_TYPE_TENSOR}}}}
+outputs: {{y: {{type: VX_TYPE_TENSOR}}}}
+"""
+
 
 @pytest.fixture
 def ws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -87,6 +94,56 @@ def test_merged_update(ws: Path) -> None:
     assert (ws / "One/SConstruct").read_text() == f"{text}# Mine.\n"
     assert not (ws / "One/.gitignore").exists()
     assert rknn_op("update", str(ws)).stdout.count("up to date") == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "existing"),
+    [
+        ("One --yes", ""),
+        ("--library Selu", ""),
+        ("-c a.yml -c b.yml", ""),
+        ("-c a.yml", "README.md"),
+        ("-c a.yml -c b.yml", "rknn-op.toml"),
+    ],
+)
+def test_dry_run_lists_what_is_written(
+    options: str, existing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The workspace is new, a folder of the user, or exists."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        Path(f"{name}.yml").write_text(DESCRIPTION.format(name=name.upper()))
+    if existing == "rknn-op.toml":
+        assert rknn_op("workspace", "init", "team").exit_code == 0
+    elif existing:
+        Path("team").mkdir()
+        Path("team", existing).write_text("mine\n")
+    before = snapshot(tmp_path)
+    command = ["create", *options.split(), "--workspace", "team"]
+    plan = json.loads(rknn_op(*command, "--dry-run", "--json").stdout)
+    text = rknn_op(*command, "--dry-run").stdout
+    assert snapshot(tmp_path) == before
+    assert rknn_op(*command).exit_code == 0
+    paths = [
+        str(Path(entry["folder"], path))
+        for entry in plan
+        for files in entry["files"].values()
+        for path in files
+    ]
+    assert sorted(paths) == sorted({*snapshot(tmp_path)} - {*before})
+    if "b.yml" not in options:
+        shown = {word for word in text.split() if not word.endswith(":")}
+        listed = {path for entry in plan for files in entry["files"].values() for path in files}
+        assert listed <= shown
+        assert len(shown - listed) <= 6  # the words of the titles
+
+
+def test_dry_run_refuses_as_the_run(tmp_path: Path) -> None:
+    (tmp_path / "requirements.lock").write_text("mine\n")
+    for more in ([], ["--dry-run"]):
+        done = rknn_op("create", "One", "--yes", "--workspace", str(tmp_path), *more)
+        assert_error(done, "requirements.lock already exists")
+    assert {*snapshot(tmp_path)} == {"requirements.lock"}
 
 
 # ---- The user's files at the root ----------------------------------------------------------------

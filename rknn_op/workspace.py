@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,9 +12,9 @@ from opkit.creation.completion import LOCK, REQUIREMENTS
 from opkit.creation.requirements import extra_in, lock_text, requirements_text
 from opkit.creation.wheel import COPIED, wheel
 from opkit.errors import OpkitError
-from opkit.repository_files import refuse_links, write_bytes
 from opkit.workspace import FILE, above
 from rknn_op import own_opkit, template
+from rknn_op.all_or_nothing import apply
 from rknn_op.creation import create_folder
 
 _TEXTS = "workspace_files"
@@ -157,42 +156,3 @@ def init(folder: Path) -> Sequence[str]:
     else:
         create_folder(folder, new.files)
     return new.kept
-
-
-def apply(folder: Path, contents: Mapping[str, bytes | None]) -> None:
-    """Write and delete files, in this order of them; restore all if one cannot be changed.
-
-    Args:
-        folder: the folder of the files.
-        contents: path -> content; None: no file.
-
-    Raises:
-        OpkitError: a file cannot be changed, or is a link.
-    """
-    refuse_links(folder, *contents)
-    before = {path: _content(folder / path) for path in contents}
-    try:
-        for path, content in contents.items():
-            _change(folder, path, content)
-    except BaseException as error:  # Ctrl-C, too
-        for path, old in before.items():
-            with suppress(OSError, OpkitError):
-                _change(folder, path, old)
-        if isinstance(error, OSError):
-            raise OpkitError(f"{error.filename}: cannot be changed: {error.strerror}") from None
-        raise
-
-
-def _change(folder: Path, path: str, content: bytes | None) -> None:
-    """Write a file, or delete it and the folders above it that are empty then."""
-    if content is not None:
-        write_bytes(folder, path, content)
-        return
-    (folder / path).unlink(missing_ok=True)
-    for parent in [*Path(path).parents][:-1]:
-        with suppress(OSError):  # not empty
-            (folder / parent).rmdir()
-
-
-def _content(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None

@@ -48,12 +48,14 @@ class Choices:
         target: the default target; empty: the description's.
         license: the SPDX name of the new repository's license, or `none`.
         author: the author in the license; empty: the authors of the new repository.
+        workspace: the workspace of the repositories, which is made first if it does not exist.
     """
 
     runtimes: Sequence[str] = ()
     target: str = ""
     license: str = NONE
     author: str = ""
+    workspace: Path | None = None
 
 
 CRUFT = ".cruft.json"
@@ -244,7 +246,7 @@ def _contents(plan: Plan) -> dict[str, dict[str, bytes]]:
     Raises:
         OpkitError: it cannot be made.
     """
-    root = joining.workspace_for(plan.folder)
+    root = joining.workspace_for(plan.folder, plan.choices.workspace)
     contents = contents_alone(plan)
     if root is None:
         return contents

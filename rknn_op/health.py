@@ -135,10 +135,10 @@ def _toolkit(python: Path) -> Finding:
     toolkit = next(t for each in available().values() if (t := each.models.toolkit))
     name = toolkit.name
     action = (
-        "python3 -m venv .venv-rknn2 && .venv-rknn2/bin/pip install rknn-toolkit2==2.5.0 "
-        "'setuptools<81', for simulation"
+        f"python3 -m venv .venv-rknn2 && .venv-rknn2/bin/pip install {toolkit.packages}, for "
+        "simulation"
     )
-    script = "import importlib.metadata as m; print(m.version('rknn-toolkit2'))"
+    script = f"import importlib.metadata as m; print(m.version({toolkit.distribution!r}))"
     try:
         done = subprocess.run(
             [python, "-c", script], capture_output=True, text=True, timeout=_TIMEOUT, check=False

@@ -22,14 +22,19 @@ WITH_PATHS = ("README.md", "SConstruct")
 _INSTALL = "python3 -m venv .venv && .venv/bin/pip install -r requirements.lock"
 
 
-def workspace_for(folder: Path) -> Path | None:
+def workspace_for(folder: Path, planned: Path | None = None) -> Path | None:
     """Return the workspace that a new repository becomes a member of; None: it stands alone.
+
+    Args:
+        folder: the new repository.
+        planned: the workspace above it that is made first, if it does not exist.
 
     Raises:
         OpkitError: the workspace would not find the member, or its opkit is of another version.
     """
     path = Path(os.path.abspath(folder))  # noqa: PTH100  resolve() would follow links
-    root = workspace.above(path.parent)
+    existing = workspace.above(path.parent)
+    root = existing or (planned and Path(os.path.abspath(planned)))  # noqa: PTH100  as above
     if root is None:
         return None
     between = path.relative_to(root)
@@ -44,7 +49,8 @@ def workspace_for(folder: Path) -> Path | None:
                 f"{folder}: is in an operator of the workspace, {root / parent}; pass another "
                 f"folder, such as {root / path.name}"
             )
-    require_current(root)
+    if existing:
+        require_current(existing)
     return root
 
 

@@ -79,8 +79,8 @@ Ready operators: the math in C and in numpy, cases, and for PPLNN the shape rule
 makes a repository of an operator, which is yours from then on:
 
 ```sh
-rknn-op create --library {first} -p ./{first}
-cd {first} && scons check
+rknn-op create --library OneHot -p ./OneHot
+cd OneHot && scons check
 ```
 
 `rknn-op library` prints the list, also as `--json`. `rknn-op create --from MODEL` takes the
@@ -109,4 +109,4 @@ def page() -> str:
         f"| {', '.join(each.spec.runtimes)} | {each.summary} | {'; '.join(each.refuses)} |"
         for each in found
     ]
-    return _PAGE.format(first=found[0].spec.name) + "".join(f"{row}\n" for row in rows)
+    return _PAGE + "".join(f"{row}\n" for row in rows)

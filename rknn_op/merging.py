@@ -1,10 +1,57 @@
-"""Three-way merge of texts, by lines."""
+"""Three-way merge of texts, by lines: the template's changes in a user's file."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class News:
+    """A change of the template's text for a file of the user.
+
+    Attributes:
+        path: the file.
+        base: the old text of the template; if it is unknown, that of the user.
+        theirs: the new text.
+        merged: the user's text with the change; None: it has changes in the same lines.
+    """
+
+    path: str
+    base: str
+    theirs: str
+    merged: str | None
+
+    def diff(self) -> str:
+        """Return the change of the template as a unified diff."""
+        return unified_diff(self.path, self.base, self.theirs)
+
+
+def news(old: Mapping[str, str], mine: Mapping[str, str], now: Mapping[str, str]) -> Iterator[News]:
+    """Yield the changes of the template in the user's files; an own edit of the user is none.
+
+    Args:
+        old: path -> old text of the template; a file without one has not changed.
+        mine: path -> text of the user's files; a file that is deleted stays so.
+        now: path -> new text of the template.
+    """
+    for path, theirs in now.items():
+        base = old.get(path, theirs)
+        if path in mine and theirs not in (base, mine[path]):
+            yield News(path, base, theirs, merged(base, mine[path], theirs))
+
+
+def unified_diff(path: str, before: str, after: str) -> str:
+    """Return the changes of a file as a unified diff."""
+    return "".join(
+        difflib.unified_diff(
+            before.splitlines(keepends=True),
+            after.splitlines(keepends=True),
+            f"a/{path}",
+            f"b/{path}",
+        )
+    )
 
 
 @dataclass(frozen=True)

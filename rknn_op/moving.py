@@ -17,10 +17,10 @@ from opkit.errors import OpkitError
 from opkit.files.generated import generated_files
 from opkit.files.skeletons import once_only_files
 from rknn_op import joining, template
+from rknn_op.all_or_nothing import apply
 from rknn_op.creation import CRUFT, cruft_of
 from rknn_op.joining import WITH_PATHS
 from rknn_op.repositories import require
-from rknn_op.workspace import apply
 
 _BUILT = {"build", ".git", ".venv", ".cache", ".out", "__pycache__", ".pytest_cache"}
 """Folders without the user's files."""

@@ -21,9 +21,6 @@ from opkit.errors import OpkitError
 from rknn_op import own_opkit, template
 from rknn_op.temporary import temporary_folder
 
-_MAX_BYTES = 1 << 20
-"""The maximum size of a template."""
-
 
 def old_skeletons(root: Path, description: str) -> dict[str, str]:
     """Return path -> text of the skeletons with the templates of a repository's wheel.
@@ -37,8 +34,9 @@ def old_skeletons(root: Path, description: str) -> dict[str, str]:
         description: the text of its op.yml.
     """
     with zipfile.ZipFile(io.BytesIO(wheel()[1])) as archive:
-        now = {name: archive.read(name) for name in archive.namelist() if "/templates/" in name}
-        found = _entries(root, now)
+        names = [name for name in archive.namelist() if "/templates/" in name]
+        now = {name: archive.read(name).decode() for name in names}
+        found = _texts(root, now)
         changed = {name: text for name, text in found.items() if text != now[name]}
         if not changed:
             return {}
@@ -46,7 +44,7 @@ def old_skeletons(root: Path, description: str) -> dict[str, str]:
         with suppress(OSError), temporary_folder() as folder:
             archive.extractall(folder)
             for name, text in changed.items():
-                (folder / name).write_bytes(text)
+                (folder / name).write_text(text, encoding="utf-8", newline="")
             return _rendered(folder, description)
     return {}
 
@@ -57,24 +55,15 @@ def old_copied_files(root: Path) -> dict[str, str] | None:
     None if its wheel does not have them, or is missing or invalid.
     """
     names = {f"{COPIED}/{path}": path for path in template.files()}
-    found = _entries(root, names)
-    return {names[name]: text.decode() for name, text in found.items()} if found else None
+    found = _texts(root, names)
+    return {names[name]: text for name, text in found.items()} if found else None
 
 
-def _entries(root: Path, names: Collection[str]) -> Mapping[str, bytes]:
-    """Return name -> content of entries of a repository's wheel; empty if it cannot be read."""
+def _texts(root: Path, names: Collection[str]) -> Mapping[str, str]:
+    """Return name -> text of entries of a repository's wheel; empty if it cannot be read."""
     try:
-        data = own_opkit.content(root, repository.own_wheel(root))
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return {
-                entry.filename: archive.read(entry)
-                for entry in archive.infolist()
-                if entry.filename in names
-                # As every opkit is packed; a compressed entry may expand to any size.
-                and entry.compress_type == zipfile.ZIP_STORED
-                and entry.file_size <= _MAX_BYTES
-            }
-    except (OpkitError, zipfile.BadZipFile, EOFError, RuntimeError, ValueError):
+        return own_opkit.texts(own_opkit.content(root, repository.own_wheel(root)), names)
+    except OpkitError:
         return {}
 
 

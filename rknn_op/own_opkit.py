@@ -10,6 +10,7 @@ import hashlib
 import io
 import os
 import zipfile
+from collections.abc import Collection
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +27,8 @@ RESTORE = "restore it (`git checkout`), or run `rknn-op update`"
 """The remedy for an unusable wheel."""
 _SHARED = "opkit"
 """The folder in the user's cache."""
+_MAX_BYTES = 1 << 20
+"""The maximum size of a text."""
 
 
 def unpacked(root: Path) -> Path:
@@ -74,6 +77,27 @@ def content(root: Path, wheel: Wheel) -> bytes:
     if digest != wheel.sha256:
         raise OpkitError("is not the file that the manifest names by its hash")
     return data
+
+
+def texts(data: bytes, names: Collection[str]) -> dict[str, str]:
+    """Return name -> text of entries of a wheel; nothing is executed.
+
+    Args:
+        data: the wheel's bytes, which may be invalid: then there are no texts.
+        names: the entries.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return {
+                entry.filename: archive.read(entry).decode()
+                for entry in archive.infolist()
+                if entry.filename in names
+                # As every opkit is packed; a compressed entry may expand to any size.
+                and entry.compress_type == zipfile.ZIP_STORED
+                and entry.file_size <= _MAX_BYTES
+            }
+    except (zipfile.BadZipFile, EOFError, RuntimeError, ValueError):
+        return {}
 
 
 @lru_cache(maxsize=1)

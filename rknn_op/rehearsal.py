@@ -3,43 +3,61 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rknn_op import creation
 from rknn_op.creation import Plan
+from rknn_op.workspace import NewWorkspace
 
 
-def text(plan: Plan) -> str:
-    """Return the files of a planned repository by owner, at most 80 columns wide.
+def text(planned: Plan | NewWorkspace) -> str:
+    """Return the files of a planned repository or workspace by owner, at most 80 columns wide.
 
     Raises:
         OpkitError: it cannot be made.
     """
-    lines = [f"{plan.folder}: {plan.spec.name}, for {', '.join(plan.spec.runtimes)}"]
-    lines += [
+    if isinstance(planned, NewWorkspace):
+        return _listing(f"{planned.folder}: a workspace", planned.owners())
+    spec = planned.spec
+    title = f"{planned.folder}: {spec.name}, for {', '.join(spec.runtimes)}"
+    return _listing(title, creation.rehearse(planned))
+
+
+def _listing(title: str, files: Mapping[str, Sequence[str]]) -> str:
+    lines = [
         textwrap.fill(
-            f"{owner}: {' '.join(files)}",
+            f"{owner}: {' '.join(paths)}",
             width=78,
             initial_indent="  ",
             subsequent_indent="      ",
             break_on_hyphens=False,
         )
-        for owner, files in creation.rehearse(plan).items()
+        for owner, paths in files.items()
     ]
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{line}\n" for line in [title, *lines])
 
 
-def entry(plan: Plan) -> dict[str, Any]:
-    """Return the properties of a planned repository, for JSON.
+def entry(planned: Plan | NewWorkspace) -> dict[str, Any]:
+    """Return the properties of a planned repository, for JSON; a workspace has no operator.
 
     Raises:
         OpkitError: it cannot be made.
     """
+    if isinstance(planned, NewWorkspace):
+        return {
+            "folder": str(planned.folder),
+            "operator": None,
+            "runtimes": [],
+            "target": None,
+            "files": planned.owners(),
+            "warnings": [],
+        }
     return {
-        "folder": str(plan.folder),
-        "operator": plan.spec.name,
-        "runtimes": [*plan.spec.runtimes],
-        "target": plan.spec.target_platform,
-        "files": creation.rehearse(plan),
-        "warnings": [str(each) for each in plan.warnings],
+        "folder": str(planned.folder),
+        "operator": planned.spec.name,
+        "runtimes": [*planned.spec.runtimes],
+        "target": planned.spec.target_platform,
+        "files": creation.rehearse(planned),
+        "warnings": [str(each) for each in planned.warnings],
     }

@@ -10,13 +10,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from opkit import manifest, repository, runtimes
+from opkit.complaint import SourceError
 from opkit.creation.wheel import wheel
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.files.generated import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.models.rewriting import with_name
-from opkit.repository_files import refuse_links, write_bytes
+from opkit.repository_files import write_bytes
+from rknn_op.all_or_nothing import restored_on_error
 from rknn_op.creation import CRUFT, cruft_text
 from rknn_op.joining import placed
 from rknn_op.repositories import require
@@ -68,6 +71,8 @@ def rename(folder: Path, name: str, dry_run: bool = False, allow_dirty: bool = F
         raise OpkitError(f"{folder}: is of another version; run `rknn-op update` first")
     if not (dry_run or allow_dirty):
         refuse_uncommitted(folder, "the new name")
+    for complaint in repository.missing(folder, old):
+        raise SourceError(complaint)
     contents = _contents(folder, old, new) | {"op.yml": ("op.yml", f"{after}\n".encode())}
     moved = {path: to for path, (to, _) in contents.items() if path != to}
     contents |= _cruft(folder, after, moved)
@@ -94,11 +99,10 @@ def _write(
 ) -> None:
     """Write all files, or none."""
     before = repository.read_manifest(folder)
-    paths = {*contents, *(to for to, _ in contents.values()), *before.generated, manifest.PATH}
-    refuse_links(folder, *paths)
-    kept = {path: (folder / path).read_bytes() for path in paths if (folder / path).is_file()}
+    generated = {*before.generated, *_generated(spec, dict(contents.values()))}
+    paths = {*contents, *(to for to, _ in contents.values()), *generated, manifest.PATH}
     once = {moved.get(path, path): version for path, version in before.once.items()}
-    try:
+    with restored_on_error(folder, paths):
         for to, data in contents.values():
             write_bytes(folder, to, data)
         for path in {*moved} - {*moved.values()}:
@@ -106,13 +110,21 @@ def _write(
         text = manifest.to_text(replace(before, once=once))
         write_bytes(folder, manifest.PATH, text.encode())
         repository.write(folder, spec)
-    except BaseException:  # Ctrl-C, too
-        now = repository.read_manifest(folder).generated
-        for path in {*paths, *now} - {*kept}:
-            (folder / path).unlink(missing_ok=True)
-        for path, data in kept.items():
-            write_bytes(folder, path, data)
-        raise
+
+
+def _generated(spec: OpSpec, files: Mapping[str, bytes]) -> Collection[str]:
+    """Return the paths of the generated files.
+
+    Args:
+        spec: the operator with its new name.
+        files: path -> content of the user's files, with that name.
+
+    Raises:
+        OpkitError: the reference or the math cannot be used.
+    """
+    reference = files[f"{spec.lower}_reference.py"].decode(errors="replace")
+    math = files[spec.math_file].decode(errors="replace") if spec.elementwise else ""
+    return generated_files(spec, reference, runtimes.selected(spec), math)
 
 
 def _contents(folder: Path, old: OpSpec, new: OpSpec) -> dict[str, tuple[str, bytes]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import os
@@ -23,7 +22,7 @@ from opkit.repository_files import refuse_links, write_bytes, write_text
 from opkit.version import VERSION
 from rknn_op import creation, git, template
 from rknn_op.joining import placed, require_current
-from rknn_op.merging import merged
+from rknn_op.merging import News, news, unified_diff
 from rknn_op.migration import opkit_folder
 from rknn_op.old_skeletons import old_copied_files, old_skeletons
 from rknn_op.origin import origin
@@ -45,6 +44,8 @@ class Update:
         advice: path -> diff of the template's text for a file of the user; the update does not
             change that file.
         conflicts: the paths among them that the user has changed in the same lines.
+        unknown: the paths of files of the user that differ from the template's, but were not
+            compared with its old text: the old wheel does not have it. They do not change.
     """
 
     folder: Path
@@ -52,11 +53,13 @@ class Update:
     changed: Mapping[str, tuple[str | None, str | None]]
     advice: Mapping[str, str]
     conflicts: Sequence[str] = ()
+    unknown: Sequence[str] = ()
 
     def diff(self) -> str:
         """Return the changes as a unified diff."""
         return "".join(
-            _diff(path, before or "", after or "") for path, (before, after) in self.changed.items()
+            unified_diff(path, before or "", after or "")
+            for path, (before, after) in self.changed.items()
         )
 
 
@@ -112,18 +115,18 @@ def update(
                 (scratch / workspace.FILE).touch()
                 copy = scratch / Path(os.path.abspath(folder)).relative_to(root)  # noqa: PTH100  no links
             shutil.copytree(folder, copy, symlinks=True, ignore=_left_alone_in(folder))
-            news = _replace(copy, spec, old, merges)
+            left = _replace(copy, spec, old, merges)
             after = _texts(copy)
     else:
-        news = _replace(folder, spec, old, merges)
+        left = _replace(folder, spec, old, merges)
         after = _texts(folder)
     changed = {
         path: (before.get(path), after.get(path))
         for path in sorted({*before, *after})
         if before.get(path) != after.get(path)
     }
-    advice = {each.path: _diff(each.path, each.base, each.theirs) for each in news}
-    conflicts = [each.path for each in news if each.merged is None]
+    advice = {each.path: each.diff() for each in left}
+    conflicts = [each.path for each in left if each.merged is None]
     return Update(folder, written.version, changed, advice, conflicts)
 
 
@@ -142,46 +145,23 @@ class _Old:
     is_other: bool
 
 
-@dataclass(frozen=True)
-class _News:
-    """A change of the template's text for a file of the user.
-
-    Attributes:
-        path: the file.
-        base: the old text; if it is unknown, that of the user.
-        theirs: the new text.
-        merged: the user's text with the change; None: it has changes in the same lines.
-    """
-
-    path: str
-    base: str
-    theirs: str
-    merged: str | None
-
-
 def _copied(folder: Path) -> dict[str, str]:
     """Return path -> text of the files that the template copies into a folder."""
     return placed(folder, {name: data.decode() for name, data in template.files().items()})
 
 
-def _news(folder: Path, old: _Old, spec: OpSpec) -> Iterator[_News]:
-    """Yield the changes of the template in the user's files; a file that is deleted stays so."""
+def _news(folder: Path, old: _Old, spec: OpSpec) -> Iterator[News]:
+    """Yield the changes of the template in the user's files."""
     texts, copied = _texts(folder), _copied(folder)
     now = placed(folder, once_only_files(spec, runtimes.selected(spec))) | copied
-    unknown = copied if old.copied is None and old.is_other else {}
-    bases = {
-        **{name: texts.get(name, "") for name in unknown},
-        **(old.copied or {}),
-        **old.skeletons,
-    }
-    for name, theirs in now.items():
-        base = bases.get(name, theirs)
-        mine = texts.get(name, "" if name in unknown else base)
-        if base != theirs and mine != theirs and (name in texts or name in unknown):
-            yield _News(name, base, theirs, None if name in unknown else merged(base, mine, theirs))
+    yield from news({**(old.copied or {}), **old.skeletons}, texts, now)
+    if old.copied is None and old.is_other:
+        for path, theirs in copied.items():
+            if (mine := texts.get(path, "")) != theirs:
+                yield News(path, mine, theirs, None)
 
 
-def _replace(folder: Path, spec: OpSpec, old: _Old, merges: bool) -> list[_News]:
+def _replace(folder: Path, spec: OpSpec, old: _Old, merges: bool) -> list[News]:
     """Bring all files to this version; return the template's changes that are not merged.
 
     The new wheel, the mark of an interrupted update, is written first; old files are removed last.
@@ -196,9 +176,9 @@ def _replace(folder: Path, spec: OpSpec, old: _Old, merges: bool) -> list[_News]
     for path, text in _copied(folder).items():
         if old.copied is not None and path not in old.copied and not (folder / path).exists():
             write_text(folder, path, text)
-    news = [*_news(folder, old, spec)]
-    left = [each for each in news if not merges or each.merged is None]
-    for each in news:
+    found = [*_news(folder, old, spec)]
+    left = [each for each in found if not merges or each.merged is None]
+    for each in found:
         if each not in left and each.merged is not None:
             write_text(folder, each.path, each.merged)
     _record(folder, spec)
@@ -282,14 +262,3 @@ def _texts(folder: Path) -> dict[str, str]:
 
 def _hash(path: Path) -> str:
     return f"sha256 {hashlib.sha256(path.read_bytes()).hexdigest()}"
-
-
-def _diff(path: str, before: str, after: str) -> str:
-    return "".join(
-        difflib.unified_diff(
-            before.splitlines(keepends=True),
-            after.splitlines(keepends=True),
-            f"a/{path}",
-            f"b/{path}",
-        )
-    )

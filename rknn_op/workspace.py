@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from opkit import shared_files
 from opkit.creation.completion import LOCK, REQUIREMENTS
 from opkit.creation.requirements import extra_in, lock_text, requirements_text
-from opkit.creation.wheel import wheel
+from opkit.creation.wheel import COPIED, wheel
 from opkit.errors import OpkitError
-from opkit.repository_files import refuse_links, write_bytes
 from opkit.workspace import FILE, above
-from rknn_op import template
+from rknn_op import own_opkit, template
+from rknn_op.all_or_nothing import apply
 from rknn_op.creation import create_folder
 
-_TEXTS = Path(__file__).parent / "workspace_files"
+_TEXTS = "workspace_files"
+"""The folder of opkit with the texts of a workspace's files."""
 _OWN = {
     ".gitattributes": "gitattributes",
     ".github/workflows/ci.yml": "ci.yml",
@@ -25,7 +26,7 @@ _OWN = {
     ".pre-commit-config.yaml": "pre-commit-config.yaml",
     "README.md": "README.md",
 }
-"""Path of a user's file -> its text in workspace_files; the user may have it before."""
+"""Path of a user's file -> its text in that folder; the user may have it before."""
 _SAME = (".devcontainer/devcontainer.json", ".github/dependabot.yml")
 """The user's files that are those of a repository."""
 
@@ -33,14 +34,37 @@ _SAME = (".devcontainer/devcontainer.json", ".github/dependabot.yml")
 def files() -> dict[str, bytes]:
     """Return path -> content of the files of a new workspace; rknn-op.toml is last."""
     own, data = wheel()
+    yours = users_files()
     return {
-        **{path: (_TEXTS / name).read_bytes() for path, name in _OWN.items()},
-        **{path: template.files()[path] for path in _SAME},
+        **{path: yours[path] for path in yours if path != FILE},
         **generated(""),
         REQUIREMENTS: requirements_text(own).encode(),
         own.name: data,
-        FILE: (_TEXTS / FILE).read_bytes(),
+        FILE: yours[FILE],
     }
+
+
+def users_files() -> dict[str, bytes]:
+    """Return path -> content of the user's files at the root, without requirements.txt."""
+    texts = template.OPKIT / _TEXTS
+    return {
+        **{path: (texts / name).read_bytes() for path, name in {**_OWN, FILE: FILE}.items()},
+        **{path: template.files()[path] for path in _SAME},
+    }
+
+
+def users_files_of(data: bytes) -> dict[str, str]:
+    """Return path -> text of the user's files at the root, from the wheel of any version.
+
+    Args:
+        data: the wheel; those of early versions lack the texts of workspaces.
+    """
+    entries = {
+        **{f"opkit/{_TEXTS}/{name}": path for path, name in {**_OWN, FILE: FILE}.items()},
+        **{f"{COPIED}/{path}": path for path in _SAME},
+    }
+    found = own_opkit.texts(data, entries)
+    return {entries[name]: text for name, text in found.items()}
 
 
 def generated(requirements: str) -> dict[str, bytes]:
@@ -53,14 +77,36 @@ def generated(requirements: str) -> dict[str, bytes]:
     return {path: text.encode() for path, text in texts.items()}
 
 
-def init(folder: Path) -> list[str]:
-    """Make a folder a workspace: whole, or not at all.
+@dataclass(frozen=True)
+class NewWorkspace:
+    """The plan of a new workspace.
+
+    Attributes:
+        folder: its folder.
+        files: path -> content of the files to write; rknn-op.toml is last.
+        kept: the paths of the user's existing files, which stay.
+    """
+
+    folder: Path
+    files: Mapping[str, bytes]
+    kept: Sequence[str] = ()
+
+    def owners(self) -> dict[str, list[str]]:
+        """Return owner -> paths of the files, as of a repository."""
+        own, _ = wheel()
+        yours = {*users_files(), REQUIREMENTS}
+        return {
+            "yours": sorted({*self.files} & yours),
+            "generated": sorted({*self.files} - yours - {own.name}),
+            "opkit": [own.name],
+        }
+
+
+def plan(folder: Path) -> NewWorkspace:
+    """Check the folder of a new workspace; return the plan.
 
     Args:
         folder: a new folder, or an existing one, whose own files stay.
-
-    Returns:
-        The paths of the user's existing files, which were not written.
 
     Raises:
         OpkitError: the folder is a workspace or an operator repository, is in one, or has a file
@@ -69,9 +115,9 @@ def init(folder: Path) -> list[str]:
     if (found := above(folder)) is not None:
         here = "a workspace" if found.samefile(folder) else f"in the workspace {found}"
         raise OpkitError(f"{folder} is {here}; add operators with `rknn-op create`")
+    made = files()
     if not os.path.lexists(folder):
-        create_folder(folder, files())
-        return []
+        return NewWorkspace(folder, made)
     if not folder.is_dir():
         raise OpkitError(f"{folder} is not a folder; pass another one")
     if (folder / "op.yml").is_file():
@@ -79,7 +125,6 @@ def init(folder: Path) -> list[str]:
             f"{folder} is an operator repository; make the workspace elsewhere, and move it in "
             "with `rknn-op workspace add`"
         )
-    made = files()
     kept = [path for path in made if path in {*_OWN, *_SAME} and (folder / path).is_file()]
     for path in [path for path in made if path not in {*kept, REQUIREMENTS}]:
         if os.path.lexists(folder / path):
@@ -89,44 +134,25 @@ def init(folder: Path) -> list[str]:
         text = requirements_text(wheel()[0], requirements.read_text(encoding="utf-8"))
         made[REQUIREMENTS] = text.encode()
         made |= generated(text)
-    apply(folder, {path: data for path, data in made.items() if path not in kept})
-    return kept
+    new = {path: content for path, content in made.items() if path not in kept}
+    return NewWorkspace(folder, new, kept)
 
 
-def apply(folder: Path, contents: Mapping[str, bytes | None]) -> None:
-    """Write and delete files, in this order of them; restore all if one cannot be changed.
+def init(folder: Path) -> Sequence[str]:
+    """Make a folder a workspace: whole, or not at all.
 
     Args:
-        folder: the folder of the files.
-        contents: path -> content; None: no file.
+        folder: as of plan.
+
+    Returns:
+        The paths of the user's existing files, which were not written.
 
     Raises:
-        OpkitError: a file cannot be changed, or is a link.
+        OpkitError: as plan does; or a file cannot be written.
     """
-    refuse_links(folder, *contents)
-    before = {path: _content(folder / path) for path in contents}
-    try:
-        for path, content in contents.items():
-            _change(folder, path, content)
-    except BaseException as error:  # Ctrl-C, too
-        for path, old in before.items():
-            with suppress(OSError, OpkitError):
-                _change(folder, path, old)
-        if isinstance(error, OSError):
-            raise OpkitError(f"{error.filename}: cannot be changed: {error.strerror}") from None
-        raise
-
-
-def _change(folder: Path, path: str, content: bytes | None) -> None:
-    """Write a file, or delete it and the folders above it that are empty then."""
-    if content is not None:
-        write_bytes(folder, path, content)
-        return
-    (folder / path).unlink(missing_ok=True)
-    for parent in [*Path(path).parents][:-1]:
-        with suppress(OSError):  # not empty
-            (folder / parent).rmdir()
-
-
-def _content(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
+    new = plan(folder)
+    if os.path.lexists(folder):
+        apply(folder, new.files)
+    else:
+        create_folder(folder, new.files)
+    return new.kept

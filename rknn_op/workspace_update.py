@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +15,11 @@ from opkit.creation.wheel import wheel
 from opkit.description.file import read_description
 from opkit.errors import OpkitError
 from opkit.members import members
-from opkit.repository_files import refuse_links, write_bytes
+from opkit.repository_files import refuse_links, write_bytes, write_text
+from rknn_op.merging import News, news
 from rknn_op.temporary import temporary_folder
 from rknn_op.update import Update, refuse_uncommitted, update
-from rknn_op.workspace import generated
+from rknn_op.workspace import generated, users_files, users_files_of
 
 
 def update_workspace(
@@ -33,7 +34,8 @@ def update_workspace(
         root: the workspace.
         dry_run: change nothing.
         allow_dirty: update despite uncommitted changes.
-        merges: merge the template's changes into the operators' files of the user.
+        merges: merge the template's changes into the user's files, where the user's own changes
+            are in other lines.
 
     Yields:
         The update of the shared files, then that of each operator.
@@ -50,7 +52,7 @@ def update_workspace(
     if not (dry_run or allow_dirty or is_current):
         refuse_uncommitted(root, "the update")
     with _place(root, found, dry_run) as place:
-        yield _shared(root, place)
+        yield _shared(root, place, merges)
         for member in found:
             inside = member.relative_to(root)
             done = update(place / inside, allow_dirty=True, merges=merges)
@@ -91,26 +93,82 @@ def _place(root: Path, found: list[Path], dry_run: bool) -> Iterator[Path]:
 def _shared_paths(root: Path) -> list[str]:
     """Return the paths of the existing shared files that an update may change."""
     wheels = sorted(path.name for path in root.glob("rknn_opkit-*.whl"))
-    return [*wheels, *(path for path in [*generated(""), REQUIREMENTS] if (root / path).is_file())]
+    paths = [*generated(""), *users_files(), REQUIREMENTS]
+    return [*wheels, *(path for path in paths if (root / path).is_file())]
 
 
-def _shared(root: Path, place: Path) -> Update:
-    """Write the shared files, and return their changes."""
+def _shared(root: Path, place: Path, merges: bool) -> Update:
+    """Write the shared files, and return their changes.
+
+    Args:
+        root: the workspace, for messages.
+        place: the folder to update.
+        merges: as of update_workspace.
+    """
     own, data = wheel()
-    wheels = {path.name for path in root.glob("rknn_opkit-*.whl")}
-    write_bytes(place, own.name, data)
-    requirements = place / REQUIREMENTS
-    before = requirements.read_text(encoding="utf-8") if requirements.is_file() else ""
-    text = requirements_text(own, before)
-    changed: dict[str, tuple[str | None, str | None]] = {
-        name: (None, "") if name == own.name else ("", None)
-        for name in sorted({own.name} ^ wheels | (wheels - {own.name}))
+    wheels = {path.name for path in place.glob("rknn_opkit-*.whl")}
+    now = {path: content.decode() for path, content in users_files().items()}
+    yours = _texts(place, now)
+    found, new, unknown = _news(place, yours, now)
+    left = [each for each in found if not merges or each.merged is None]
+    text = requirements_text(own, _texts(place, [REQUIREMENTS]).get(REQUIREMENTS, ""))
+    contents = {
+        **{path: content.decode() for path, content in generated(text).items()},
+        REQUIREMENTS: text,
+        **{path: now[path] for path in new},
+        **{each.path: each.merged for each in found if merges and each.merged is not None},
     }
-    for path, content in {**generated(text), REQUIREMENTS: text.encode()}.items():
-        file = place / path
-        old = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
-        if old != content.decode():
-            changed[path] = (old, content.decode())
-        write_bytes(place, path, content)
+    before = _texts(place, contents)
+    refuse_links(place, *contents)
+    write_bytes(place, own.name, data)
+    for path, content in contents.items():
+        write_text(place, path, content)
+    changed: dict[str, tuple[str | None, str | None]] = {
+        **dict.fromkeys(sorted(wheels - {own.name}), ("", None)),
+        **({} if own.name in wheels else {own.name: (None, "")}),
+        **{
+            path: (before.get(path), content)
+            for path, content in contents.items()
+            if before.get(path) != content
+        },
+    }
     version = next((name.split("-")[1].partition("+")[0] for name in sorted(wheels)), "no version")
-    return Update(root, version, changed, {})
+    advice = {each.path: each.diff() for each in left}
+    conflicts = [each.path for each in left if each.merged is None]
+    return Update(root, version, changed, advice, conflicts, unknown)
+
+
+def _news(
+    place: Path, yours: Mapping[str, str], now: Mapping[str, str]
+) -> tuple[list[News], list[str], list[str]]:
+    """Compare the user's files at the root with the old and the new template.
+
+    Args:
+        place: the workspace.
+        yours: path -> text of the user's files.
+        now: path -> text of the template's.
+
+    Returns:
+        The changes of the template; the paths of its new files; and the paths of files that differ
+        from the template's, but whose old text the old wheel lacks.
+    """
+    own, _ = wheel()
+    wheels = [path for path in place.glob("rknn_opkit-*.whl") if path.name != own.name]
+    if not wheels and (place / own.name).is_file():
+        return [], [], []  # of this version
+    # Of several wheels, none is known to be that of the workspace's version.
+    old = users_files_of(wheels[0].read_bytes()) if len(wheels) == 1 else {}
+    absent = [path for path in now if path not in old]
+    if workspace.FILE in old:  # as in every version that has these texts
+        return [*news(old, yours, now)], [path for path in absent if path not in yours], []
+    differing = [path for path in absent if path in yours and yours[path] != now[path]]
+    return [*news(old, yours, now)], [], differing
+
+
+def _texts(folder: Path, paths: Iterable[str]) -> dict[str, str]:
+    """Return path -> text of existing files."""
+    return {
+        path: (folder / path).read_text(encoding="utf-8", errors="replace")
+        for path in paths
+        if (folder / path).is_file()
+    }

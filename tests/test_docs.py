@@ -9,16 +9,14 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-import click
 import numpy as np
 import pytest
 
 from opkit import testing
 from opkit.description.spec import TENSOR_DTYPES
-from rknn_op.command import main as rknn_op
 from tests.compiling import C_SOURCES
+from tests.pages import assert_printed, blocks, console
 from tests.repositories import ROOT, Repository, generate
-from tests.test_readme import assert_printed, blocks, console
 
 PAGES = {name: (ROOT / f"docs/{name}.md").read_text() for name in ("cases", "vx")}
 TEXT = PAGES["cases"]
@@ -180,24 +178,3 @@ def test_new_tests_name_the_page_on_cases(fresh: Repository) -> None:
     tests: Path = fresh.path / "tests/test_myoperator.py"
     (named,) = re.findall(r"\S*cases\.md", tests.read_text())
     assert (fresh.path / named).is_file()
-
-
-@pytest.mark.parametrize(("name", "count"), [("many", 12), ("start-vendor", 4), ("updating", 2)])
-def test_commands_of_pages_are_valid(name: str, count: int) -> None:
-    page = (ROOT / f"docs/{name}.md").read_text()
-    commands = "".join(blocks("sh", page)).splitlines()
-    assert len(commands) == count
-    for command in commands:
-        program, verb, *words = shlex.split(command.partition(" > ")[0])
-        if command == "cd my_operator && scons check" or verb == "lint":  # its folder must exist
-            continue
-        assert program == "rknn-op"
-        if verb == "--action":  # a form of its own, which another test runs
-            assert words[0] in ("create", "build")
-            continue
-        found = rknn_op.get_command(click.Context(rknn_op), verb)
-        assert found is not None
-        if not isinstance(found, click.Group):
-            # click caches the help option, whose names are the parent's.
-            parent = click.Context(rknn_op, **rknn_op.context_settings)
-            found.make_context(verb, words, parent)

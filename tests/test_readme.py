@@ -1,4 +1,4 @@
-"""The commands of the READMEs and of the pages for new users run, with the documented output."""
+"""The README: its commands are those of the pages, and the ones for a new clone run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,102 +14,11 @@ from opkit.runtimes.rknn import target_table
 from opkit.runtimes.rknn.chips import CHIPS
 from rknn_op.command import VERBS
 from tests.check.target_repositories import need
-from tests.models.models import detector, saved
-from tests.repositories import EXAMPLES, ROOT, Repository, installed_opkit
+from tests.pages import PAGES, README, blocks, console
+from tests.repositories import ROOT, Repository
+from tests.test_pages import WALK
 
-README = (ROOT / "README.md").read_text()
-PAGES = {path.stem: path.read_text() for path in (ROOT / "docs").glob("*.md")}
-WALK = ("start-model", "start-description", "rknn2", "pplnn")
-"""Pages whose commands run one after the other; those of each page from the same folder."""
-TESTED_ELSEWHERE = ("cases", "graft", "many", "operators", "pytorch", "scan", "vx")
-"""Pages with tests of their own."""
 MAX_LINES = 150  # of the README
-
-
-def blocks(language: str, text: str = README) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-
-
-def console(text: str = README) -> Iterator[tuple[str, list[str]]]:
-    """Yield each command of a text, by default of the README, with its documented output."""
-    command, printed = "", list[str]()
-    for line in "".join(blocks("console", text)).splitlines():
-        if line.startswith("$ "):
-            if command:
-                yield command, printed
-            command, printed = line[2:], []
-        else:
-            printed.append(line)
-    yield command, printed
-
-
-def squeezed(line: str) -> str:
-    """Return a line without its variable parts: times, sizes, counts, differences, widths."""
-    line = re.sub(r"\b\d+ (passed|cases)\b", r"# \1", line)
-    line = re.sub(r"\b[\d,.]+ ?(us|ms|s|bytes)\b", r"# \1", line)
-    line = re.sub(r"(library +)\d+", r"\1#", line)
-    line = re.sub(r"\b\d(\.\d+)?e-\d\d\b|\b0\.000\d+\b", "#", line)
-    return " ".join(line.split())
-
-
-def assert_printed(expected: list[str], output: str) -> None:
-    """Check the lines of an output in this order; `...` stands for any number of other lines."""
-    lines = iter([squeezed(line) for line in output.splitlines()])
-    anywhere = False
-    for line in expected:
-        if line == "...":
-            anywhere = True
-            continue
-        if anywhere:
-            assert squeezed(line) in lines, f"{line!r} is not in:\n{output}"
-        else:
-            assert squeezed(line) == next(lines, None), f"{line!r} is not next in:\n{output}"
-        anywhere = False
-
-
-@pytest.mark.slow
-def test_walkthrough(tmp_path: Path) -> None:
-    """All commands of the pages run, one page after the other, on a PATH without a compiler."""
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    for tool in ("cat", "cp", "git"):
-        (tools / tool).symlink_to(need(tool, tool))
-    for tool, module in {"scons": "SCons", "cookiecutter": "cookiecutter"}.items():
-        script = f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n'
-        (tools / tool).write_text(script)
-        (tools / tool).chmod(0o755)
-    python_path = str(ROOT)
-    (tools / "rknn-op").write_text(
-        f'#!/bin/sh\nPYTHONPATH="{python_path}" exec "{sys.executable}" -B -m rknn_op "$@"\n'
-    )
-    (tools / "rknn-op").chmod(0o755)
-    (tmp_path / "operators").mkdir()  # to which the commands add operators
-    for example in EXAMPLES.iterdir():
-        (tmp_path / "operators" / example.name).symlink_to(example)
-    saved(detector(), tmp_path, "detector.onnx")
-    description = dict(console(PAGES["start-description"]))["cat resize_area.yml"]
-    (tmp_path / "resize_area.yml").write_text("\n".join(description) + "\n")
-    for page in WALK:
-        follow(PAGES[page], tmp_path, tools)
-
-
-def follow(text: str, folder: Path, tools: Path) -> None:
-    """Run the commands of a text in a folder, with the programs of another one."""
-    for command, expected in console(text):
-        if command.startswith("cd "):
-            folder /= command.removeprefix("cd ")
-            continue
-        result = subprocess.run(
-            ["/bin/sh", "-c", re.sub(r"\bTEMPLATE\b", f"'{ROOT}'", command)],
-            cwd=folder,
-            env={**os.environ, "PATH": str(tools), "PYTHONPATH": installed_opkit()},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        status = int(command.startswith("rknn-op scan"))  # 1: an operator is missing
-        assert result.returncode == status, f"{command}\n{result.stdout}{result.stderr}"
-        assert_printed(expected, result.stdout.strip())
 
 
 def test_readme_is_short_and_has_commands_of_the_walk() -> None:
@@ -129,32 +37,6 @@ def test_page_on_the_command_has_every_verb() -> None:
     first_column = "".join(re.findall(r"^(\| `.*?) \|", PAGES["command"], re.MULTILINE))
     listed = set(re.findall(r"`(\w+)", first_column))
     assert listed - {"rknn", "add", "eject"} == {*VERBS}
-
-
-def test_inline_commands_exist() -> None:
-    """Another test runs each command inside of a sentence."""
-    run_elsewhere = (
-        r"scons( (check|report|vx|compiledb|-h|target=\w+( check)?))?",
-        r"scons (rknn_python=PATH|vx_binary=FILE)",
-        r"scons( target=rv1126)? check driver=(FOLDER|board qemu=ssh:HOST)",
-        r"scons ((vx-)?gdb|check) case=NAME|scons check pplnn=BUILD",
-        r"scons (pplnn-apply root=PPLNN|deploy)",
-        r"scons( target=\w+)? check( \w+=\S+)+",
-        r"scons (sanitize=(address,undefined|thread)|verbose=1) check|scons check mutate=20",
-        r"rknn-op( \.\.\.| -h| update( DIR...)?| import| create( -c \S+ -p\s\S+)?)?",
-        r"rknn-op create --library NAME",
-        r"rknn-op bundle -p DIR... -t rk3588 -o APP",
-        r"rknn-op --action (create --config YAML|build) --op_path DIR",
-        r"pip install (\.|'\.\[onnx\]')",
-        r"bash \.ci/run|git diff",
-        r"pip install rknn-toolkit2==2.5.0 'setuptools<81'",
-    )
-    text = "\n".join([README, *(PAGES[name] for name in PAGES if name not in TESTED_ELSEWHERE)])
-    inline = re.findall(r"`((?:scons|rknn-op|cookiecutter|bash|pip|git)(?: [^`]*)?)`", text)
-    assert inline
-    for command in inline:
-        words = command.replace("\n", " ")
-        assert any(re.fullmatch(pattern, words) for pattern in run_elsewhere), command
 
 
 def test_ci_runs_the_other_commands() -> None:

@@ -251,7 +251,7 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
             test.results.append(Result(candidate.name, case.name, note=note, left_out=True))
             continue
         result.traits = traits
-        _record(test, case, result, outputs)
+        _record(test, case, result, outputs, candidate.flushed_dtypes)
         kernel = candidate.kernel
         if not result.problem and kernel.keeps_state and isinstance(kernel, StatefulKernel):
             test.passed.append(
@@ -314,8 +314,22 @@ _Compared = Mapping[str, tuple[Array, Array]]
 """Output -> (array of the kernel, array of the reference)."""
 
 
-def _record(test: RunningTest, case: Case, result: Result, compared: _Compared) -> None:
-    """Add a result to the test and to the records of the session."""
+def _record(
+    test: RunningTest,
+    case: Case,
+    result: Result,
+    compared: _Compared,
+    flushed: Collection[str] = (),
+) -> None:
+    """Add a result to the test and to the records of the session.
+
+    Args:
+        test: the test.
+        case: the case.
+        result: the result of a kernel.
+        compared: the kernel's outputs.
+        flushed: as Candidate.flushed_dtypes.
+    """
     test.results.append(result)
     if test.session.records is not None:
         record = results.Record(
@@ -323,7 +337,10 @@ def _record(test: RunningTest, case: Case, result: Result, compared: _Compared) 
             test.function,
             {name: dtype_and_shape(array) for name, array in case.inputs.items()},
             case.params,
-            tuple(results.output(name, *arrays) for name, arrays in compared.items()),
+            tuple(
+                results.output(name, actual, expected, expected.dtype.name in flushed)
+                for name, (actual, expected) in compared.items()
+            ),
         )
         results.save(test.session.records, record)
 

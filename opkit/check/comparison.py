@@ -43,10 +43,15 @@ _NOT_COMPARABLE = 2**63  # ulp between a number and NaN
 _INTEGERS_ARE_EXACT = "; integers must be equal, unless max_error names the output"
 
 
-def ulp_distance(actual: Array, expected: Array) -> Array:
+def ulp_distance(actual: Array, expected: Array, flushes: bool = False) -> Array:
     """Return the distance of each pair of elements in representable values, as uint64.
 
     0 and -0 are equal, and so are all NaN. The distance between NaN and a number is 2**63.
+
+    Args:
+        actual: an array.
+        expected: an array of the same shape and dtype.
+        flushes: whether subnormal floats are 0, so that the smallest normal number is next to 0.
     """
 
     def ordered(array: Array) -> Array:
@@ -55,7 +60,12 @@ def ulp_distance(actual: Array, expected: Array) -> Array:
         if array.dtype.kind != "f":
             return array
         bits = array.view(f"i{array.itemsize}").astype(np.int64)
-        return np.where(bits < 0, -(bits & (2 ** (8 * array.itemsize - 1) - 1)), bits)
+        magnitude: Array = bits & (2 ** (8 * array.itemsize - 1) - 1)
+        if flushes:
+            subnormals = 2 ** np.finfo(array.dtype).nmant - 1
+            magnitude = np.maximum(magnitude - subnormals, 0)
+        signed: Array = np.where(bits < 0, -magnitude, magnitude)
+        return signed
 
     first, second = ordered(actual), ordered(expected)
     high = np.maximum(first, second).astype(np.int64).astype(np.uint64)
@@ -70,7 +80,7 @@ def ulp_distance(actual: Array, expected: Array) -> Array:
 
 def compare(actual: Array, expected: Array, tolerance: OutputTolerance) -> Difference:
     """Compare two arrays of one shape and dtype; integers are never converted to floats."""
-    ulp = ulp_distance(actual, expected)
+    ulp = ulp_distance(actual, expected, tolerance.flushes)
     error = _absolute_difference(actual, expected, ulp) if actual.dtype.kind == "f" else ulp
     wrong = ulp > tolerance.max_ulp
     if tolerance.max_error is not None:

@@ -54,9 +54,15 @@ class Errors:
         return sum(self.bins.values()) + self.incomparable
 
 
-def errors(kernel: Array, reference: Array) -> Errors:
-    """Count the elements of an output by their error; both arrays have one shape and dtype."""
-    distance = ulp_distance(kernel, reference)
+def errors(kernel: Array, reference: Array, flushes: bool = False) -> Errors:
+    """Count the elements of an output by their error.
+
+    Args:
+        kernel: the output of the kernel.
+        reference: the output of the reference, with the same shape and dtype.
+        flushes: as of ulp_distance.
+    """
+    distance = ulp_distance(kernel, reference, flushes)
     nan = np.isnan(kernel) != np.isnan(reference) if kernel.dtype.kind == "f" else None
     comparable = np.ones(kernel.shape, bool) if nan is None else ~nan
     magnitude = np.searchsorted(_BIN_EDGES, distance[comparable], side="left")
@@ -66,18 +72,20 @@ def errors(kernel: Array, reference: Array) -> Errors:
     return Errors(bins, kernel.size - int(comparable.sum()))
 
 
-def error_map(kernel: Array, reference: Array) -> Array:
+def error_map(kernel: Array, reference: Array, flushes: bool = False) -> Array:
     """Return where an output's errors are: the largest bin of each place of the last two axes.
 
     Args:
         kernel: the output of the kernel; of one axis: a single row.
         reference: the output of the reference, with the same shape and dtype.
+        flushes: as of ulp_distance.
 
     Returns:
         The bins as in Errors, without signs, of at most MAP rows and columns; a place of a larger
         output is a block of elements. NaN on one side is the largest bin.
     """
-    bins = np.searchsorted(_BIN_EDGES, ulp_distance(kernel, reference), side="left")
+    distance = ulp_distance(kernel, reference, flushes)
+    bins = np.searchsorted(_BIN_EDGES, distance, side="left")
     places = bins.reshape(-1, *((1,) * (2 - bins.ndim) + bins.shape)[-2:]).max(axis=0)
     for axis, size in enumerate(places.shape):
         block = -(-size // MAP)
@@ -107,22 +115,23 @@ class Output:
     map: Array
 
 
-def output(name: str, kernel: Array, reference: Array) -> Output:
+def output(name: str, kernel: Array, reference: Array, flushes: bool = False) -> Output:
     """Return a sample of an output, with the same elements in every run.
 
     Args:
         name: as in op.yml.
         kernel: the output of the kernel.
         reference: the output of the reference, with the same shape and dtype.
+        flushes: as of ulp_distance.
     """
-    sample = _sample(ulp_distance(kernel, reference).ravel())
+    sample = _sample(ulp_distance(kernel, reference, flushes).ravel())
     return Output(
         name,
         kernel.shape,
-        errors(kernel, reference),
+        errors(kernel, reference, flushes),
         kernel.ravel()[sample],
         reference.ravel()[sample],
-        error_map(kernel, reference),
+        error_map(kernel, reference, flushes),
     )
 
 

@@ -21,10 +21,12 @@ class OutputTolerance:
     Attributes:
         max_ulp: in representable values of the output's dtype.
         max_error: the absolute difference; None: max_ulp alone counts.
+        flushes: whether subnormals are no representable values.
     """
 
     max_ulp: int = 0
     max_error: float | None = None
+    flushes: bool = False
 
     def __str__(self) -> str:
         absolute = "" if self.max_error is None else f" or {self.max_error:g}"
@@ -41,10 +43,12 @@ class Tolerance:
     Attributes:
         max_ulp: in representable values of the output's dtype.
         max_error: the absolute difference; None: max_ulp alone counts.
+        flushed: the dtypes whose subnormals are no representable values.
     """
 
     max_ulp: int | Mapping[str, int] = 0
     max_error: float | Mapping[str, float] | None = None
+    flushed: Collection[str] = ()
 
     def for_output(self, output: str, dtype: np.dtype[Any]) -> OutputTolerance:
         """Return the tolerance of an output of this dtype."""
@@ -54,7 +58,8 @@ class Tolerance:
                 return argument.get(output)
             return argument if dtype.kind == "f" else None
 
-        return OutputTolerance(limit(self.max_ulp) or 0, limit(self.max_error))
+        flushes = dtype.name in self.flushed
+        return OutputTolerance(limit(self.max_ulp) or 0, limit(self.max_error), flushes)
 
     def rounded(
         self, dtypes: Mapping[str, np.dtype[Any]], rounded: Mapping[str, np.dtype[Any]]
@@ -98,7 +103,7 @@ class Tolerance:
             lost = float(np.finfo(dtype).smallest_normal) if dtype.name in flushed else 0
             if lost or limits.max_error is not None:
                 max_error[output] = max(lost, limits.max_error or 0)
-        return Tolerance(max_ulp, max_error)
+        return Tolerance(max_ulp, max_error, flushed)
 
     def refuse_invalid(self, outputs: Sequence[str]) -> None:
         """Refuse numbers that are not a tolerance, and unknown names of outputs.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from opkit.description.spec import AUTO_THREADS, OpSpec
 from opkit.runtimes.files import Readme
 from opkit.text import render
 from opkit.version import VERSION
+
+_WIDTH = 100
 
 
 def readme(spec: OpSpec, parts: Sequence[Readme], source: str = "") -> str:
@@ -32,7 +35,7 @@ def readme(spec: OpSpec, parts: Sequence[Readme], source: str = "") -> str:
         content="the math in C, for one element" if spec.elementwise else "the math in C",
         function=f"{spec.lower}_{'of' if spec.elementwise else 'compute'}",
         target=spec.target_platform,
-        about="\n\n".join(part.about for part in parts),
+        about=_about(parts),
         product="".join(_product(spec, part) for part in parts),
         source=f"\n{source}" if source else "",
         files="".join(part.files for part in parts),
@@ -46,6 +49,26 @@ def readme(spec: OpSpec, parts: Sequence[Readme], source: str = "") -> str:
         sections="".join(f"\n{text.strip()}\n" for text in sections if text),
     )
     return f"{text.rstrip()}\n"
+
+
+def _about(parts: Sequence[Readme]) -> str:
+    """Return the first paragraph: the runtimes, and the parts of the repository for each."""
+    if len(parts) == 1:
+        part = parts[0]
+        return _filled(f"A custom operator for {part.runtime}: its math, plus {part.parts}.")
+    count = {2: "two", 3: "three"}.get(len(parts), str(len(parts)))
+    lines = [_filled(f"* **{part.runtime}:** {part.parts}", "  ") for part in parts]
+    return "\n".join(
+        [
+            f"A custom operator for {count} runtimes, which share its math. Each has its own:",
+            "",
+            *lines,
+        ]
+    )
+
+
+def _filled(text: str, indent: str = "") -> str:
+    return textwrap.fill(text, _WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def shared_rows() -> str:

@@ -7,7 +7,7 @@ A runtime returns, in its module `files`:
 
     FILES = Files(
         texts=lambda spec: RuntimeTexts(
-            readme=Readme(about="A custom operator for the stick."),
+            readme=Readme("the stick", "the sticker"),
             once_only={f"stick_{spec.lower}.c": "/* Yours. */"},
         ),
         generated=lambda spec, reference: {f"generated/{spec.lower}_stick.h": "..."},
@@ -29,7 +29,8 @@ class Readme:
     """A runtime's parts of a generated repository's README.
 
     Attributes:
-        about: a sentence about the operator in this runtime.
+        runtime: the runtime's name, with its vendor.
+        parts: the parts of the repository for this runtime, besides the math.
         target: the target in the example of a build: the operator's, or else the runtime's default.
         product: the comment on the build's products; empty: nothing is built.
         files: the rows of the table of the user's files.
@@ -41,7 +42,8 @@ class Readme:
         sections: the text after the common sections.
     """
 
-    about: str
+    runtime: str
+    parts: str
     target: str = ""
     product: str = ""
     files: str = ""

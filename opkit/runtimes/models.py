@@ -147,6 +147,8 @@ class Toolkit:
 
     Attributes:
         name: its name for people.
+        distribution: its name for pip.
+        packages: the arguments of `pip install` in a shell.
         module: the module that a Python without the toolkit lacks.
         suffix: the suffix of a converted model, the package.
         build: the script that builds a model; its arguments are model, target, package.
@@ -160,6 +162,8 @@ class Toolkit:
     """
 
     name: str
+    distribution: str
+    packages: str
     module: str
     suffix: str
     build: Path

@@ -23,6 +23,7 @@ from rknn_op import workspace as making
 from rknn_op.creation import Choices, Created, Plan
 from rknn_op.selection import Selection
 from rknn_op.verbs import values
+from rknn_op.workspace import NewWorkspace
 
 
 @click.command("create")
@@ -157,7 +158,7 @@ def command(
     if is_json and not dry_run:
         raise click.UsageError("--json needs --dry-run.")
     names = [name for text in runtimes for name in text.split(",")]
-    choices = Choices(names, target, license or NONE, author)
+    choices = Choices(names, target, license or NONE, author, workspace_)
     output = Output(dry_run, is_json, with_git)
     selection = Selection(op_type, node, is_all)
     new = _new_operator(config, others, model, library_name)
@@ -238,11 +239,18 @@ class Output:
         dry_run: make nothing; print the plan.
         is_json: print it as JSON.
         with_git: commit new repositories.
+        workspace: in a dry run, the plan of the new workspace.
     """
 
     dry_run: bool
     is_json: bool
     with_git: bool
+    workspace: NewWorkspace | None = None
+
+    @property
+    def first(self) -> list[Plan | NewWorkspace]:
+        """Return the plans before those of the operators."""
+        return [self.workspace] if self.workspace else []
 
 
 @contextmanager
@@ -261,9 +269,13 @@ def _workspace(folder: Path | None, output: Output) -> Iterator[Output]:
         return
     if output.with_git:
         git.refuse_first_commit(folder)
-    if not output.dry_run and not (folder / workspace.FILE).is_file():
-        making.init(folder)
-    yield replace(output, with_git=False)
+    planned = None
+    if not (folder / workspace.FILE).is_file():
+        if output.dry_run:
+            planned = making.plan(folder)
+        else:
+            making.init(folder)
+    yield replace(output, with_git=False, workspace=planned)
     if not output.dry_run:
         _commit([folder], output)
 
@@ -274,9 +286,9 @@ def _create(planned: Plan, output: Output, math_is_done: bool = False) -> None:
     if output.with_git:
         git.refuse_first_commit(planned.folder)
     if output.is_json:
-        _print_json([planned])
+        _print_json([*output.first, planned])
     elif output.dry_run:
-        click.echo(rehearsal.text(planned), nl=False)
+        click.echo("".join(map(rehearsal.text, [*output.first, planned])), nl=False)
     else:
         creation.create(planned)
         _commit([planned.folder], output)
@@ -289,7 +301,7 @@ def _create(planned: Plan, output: Output, math_is_done: bool = False) -> None:
         click.echo(steps, nl=False)
 
 
-def _print_json(planned: Iterable[Plan]) -> None:
+def _print_json(planned: Iterable[Plan | NewWorkspace]) -> None:
     click.echo(json.dumps([rehearsal.entry(each) for each in planned], indent=2))
 
 
@@ -345,9 +357,10 @@ def _create_all(configs: Sequence[Path], parent: Path, choices: Choices, output:
     created = [result for result in done if isinstance(result, Created)]
     messages.warn(warning for each in created for warning in each.warnings)
     if output.is_json:
-        _print_json(each.plan for each in created)
+        _print_json([*output.first, *(each.plan for each in created)])
     else:
-        click.echo("".join(f"{each.plan.folder}\n" for each in created), nl=False)
+        folders = [each.folder for each in output.first] + [each.plan.folder for each in created]
+        click.echo("".join(f"{folder}\n" for folder in folders), nl=False)
     if not output.dry_run:
         _commit([each.plan.folder for each in created], output)
     messages.end_with(problems, len(configs), "made")

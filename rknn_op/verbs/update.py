@@ -56,7 +56,7 @@ def command(
             for each in _updates(folder, dry_run or diff, allow_dirty, merges):
                 done.append(each)
                 if not is_json:
-                    _print(each, diff)
+                    _print(each, diff, is_done=not (dry_run or diff))
         except OpkitError as error:
             if len(folders) == 1:
                 raise
@@ -64,6 +64,16 @@ def command(
     if is_json:
         click.echo(json.dumps([_entry(each) for each in done], indent=2))
     messages.end_with(problems, len(folders), "updated")
+
+
+_MERGE = "\n`rknn-op update --merge` writes these changes into your files."
+_MERGE_DONE = """
+To have these changes written into your files, revert this update with git, and
+run `rknn-op update --merge`."""
+_UNKNOWN = """
+Not compared, because the old wheel does not have the template's texts of these
+files; they stay, and differ from those of `rknn-op workspace init`:
+"""
 
 
 def _updates(folder: Path, dry_run: bool, allow_dirty: bool, merges: bool) -> Iterator[Update]:
@@ -83,6 +93,7 @@ def _entry(done: Update) -> dict[str, Any]:
         "changed": _kinds(done),
         "yours": [*done.advice],
         "conflicts": [*done.conflicts],
+        "unknown": [*done.unknown],
     }
 
 
@@ -94,7 +105,14 @@ def _kinds(done: Update) -> dict[str, str]:
     }
 
 
-def _print(done: Update, with_diff: bool) -> None:
+def _print(done: Update, with_diff: bool, is_done: bool) -> None:
+    """Print the changes of an update.
+
+    Args:
+        done: the update.
+        with_diff: print the changed lines, too.
+        is_done: whether the files have changed.
+    """
     if not (done.changed or done.advice):
         click.echo(f"{done.folder}: up to date with {VERSION}")
         return
@@ -120,4 +138,6 @@ def _print(done: Update, with_diff: bool) -> None:
         click.echo("\nTo merge by hand, because your changes may be in the same lines:")
         click.echo("".join(f"  {path}\n" for path in done.conflicts), nl=False)
     elif done.advice:
-        click.echo("\n`rknn-op update --merge` writes these changes into your files.")
+        click.echo(_MERGE_DONE if is_done else _MERGE)
+    if done.unknown:
+        click.echo(_UNKNOWN + "".join(f"  {path}\n" for path in done.unknown), nl=False)

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from opkit.check import results
 from opkit.check.checking import check_cpu_kernel
+from opkit.check.comparison import ulp_distance
 from opkit.check.results import RunningTest, running
 from opkit.check.session import Session
 from opkit.check.subnormals import without_subnormals
@@ -103,6 +105,20 @@ def test_lost_subnormals_are_tolerated(half: Half) -> None:
     """In inputs, and in results of normal inputs."""
     [result] = checked(half, [4, 1e-45, -1.5 * TINY, TINY]).results
     assert (result.problem, result.left_out) == ("", False)
+    assert (result.max_error, result.max_ulp) == (0, 0)
+
+
+def test_distance_without_subnormals() -> None:
+    """The smallest normal number is next to 0."""
+    first = np.array([TINY / 2, TINY, -TINY, TINY, 3 * TINY, np.nan], np.float32)
+    second = np.array([0, 0, TINY, TINY / 3, 3 * TINY, 1], np.float32)
+    assert [*ulp_distance(first, second, flushes=True)] == [0, 1, 2, 1, 0, 2**63]
+    assert [*ulp_distance(first, second)][:2] == [2**22, 2**23]
+
+
+def test_report_counts_lost_subnormals_as_equal() -> None:
+    output = results.output("y", np.zeros(2, np.float32), np.array([TINY / 2, TINY]), flushes=True)
+    assert output.errors.bins == {0: 1, -1: 1}
 
 
 def test_larger_differences_are_not_tolerated(half: Half) -> None:

@@ -240,6 +240,27 @@ def test_readme_has_the_command_of_each_product(runtimes: str, expected: list[st
     assert found == [f"{scons} {check}", *(f"{scons}{each}" for each in expected)]
 
 
+@pytest.mark.parametrize(
+    ("runtimes", "title"),
+    [
+        (
+            "pplnn",
+            "A custom operator for PPLNN, the runtime of OpenPPL: its math, plus the",
+        ),
+        ("rknn, rknn2, pplnn", "A custom operator for three runtimes, which share its math."),
+    ],
+)
+def test_readme_begins_with_one_sentence_on_the_operator(runtimes: str, title: str) -> None:
+    tensors = "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
+    text = all_files(parse(f"name: Copy\nruntimes: [{runtimes}]\n{tensors}"))["README.md"]
+    assert text.startswith(f"# Copy\n\n{title}")
+    assert text.count("custom operator for") == 1
+    about, _, commands = text.partition("\n\nSet up, check and build:\n\n")
+    assert commands.startswith("    python3 -m venv")
+    names = ["RKNN-Toolkit 1.x:**", "RKNN-Toolkit2:**", "PPLNN, the runtime of OpenPPL:**"]
+    assert [name in about for name in names] == [len(runtimes.split()) == 3] * 3
+
+
 def test_generation_is_deterministic() -> None:
     for text in DESCRIPTIONS.values():
         assert all_files(parse(text)) == all_files(parse(text))

@@ -14,8 +14,8 @@ from opkit.models.grafting.differences import NPU_TOLERANCE, TOLERANCES
 from rknn_op.command import main
 from tests.models.models import saved
 from tests.models.test_graft import SOURCES, detector, made
+from tests.pages import console
 from tests.repositories import ROOT
-from tests.test_readme import console
 
 PAGE = (ROOT / "docs/graft.md").read_text()
 TOOLKIT = os.environ.get("RKNN_OP_RKNN2_PYTHON", "")

@@ -14,7 +14,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import onnx
 import onnxruntime
@@ -22,8 +21,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rknn_op.command import main
+from tests.pages import assert_printed, blocks, console
 from tests.repositories import ROOT
-from tests.test_readme import assert_printed, blocks, console
 
 pytestmark = pytest.mark.slow
 
@@ -123,17 +122,6 @@ def test_recorded_tensors(page: Path, tmp_path: Path) -> None:
     np.testing.assert_allclose(y, 2 * np.tanh(x / 2), rtol=1e-5)
     tests = (repository / "tests/test_softclip_model.py").read_text()
     assert 'recorded("data"' in tests
-
-
-def test_next_commands() -> None:
-    """The verbs and options of the commands that follow exist."""
-    [text] = blocks("sh", PAGE)
-    for command in text.splitlines():
-        program, verb, *words = shlex.split(command)
-        assert program == "rknn-op"
-        found = main.get_command(click.Context(main), verb)
-        assert found is not None
-        found.make_context(verb, words)
 
 
 # ---- Models --------------------------------------------------------------------------------------

@@ -29,8 +29,8 @@ from tests.models.models import (
     saved_graph,
     text_encoder,
 )
+from tests.pages import assert_printed, blocks, console
 from tests.repositories import ROOT
-from tests.test_readme import assert_printed, blocks, console
 
 PAGE = (ROOT / "docs/scan.md").read_text()
 

@@ -84,6 +84,22 @@ def test_error_changes_nothing(made: Path) -> None:
     assert snapshot(made) == before
 
 
+def test_failed_write_changes_nothing(made: Path) -> None:
+    """A folder is where one of the last generated files has to be."""
+    (made / "rknn_op_zoom.py").mkdir()
+    before, folders = snapshot(made), {path for path in made.rglob("*") if path.is_dir()}
+    assert_error(rknn_op("rename", "Zoom", "-p", str(made)), "rknn_op_zoom.py: cannot be written")
+    assert snapshot(made) == before
+    assert {path for path in made.rglob("*") if path.is_dir()} == folders
+
+
+def test_missing_file_changes_nothing(made: Path) -> None:
+    (made / "resizearea_reference.py").unlink()
+    before = snapshot(made)
+    assert_error(rknn_op("rename", "Zoom", "-p", str(made)), "resizearea_reference.py: not found")
+    assert snapshot(made) == before
+
+
 def test_dry_run_and_uncommitted_changes(made: Path) -> None:
     need("git", "git")
     subprocess.run(["git", "init", "--quiet", made], check=True)

@@ -149,7 +149,7 @@ def test_own_edits_are_not_news(old: Path) -> None:
     assert "pytest.ini" not in shown.stdout
     assert "SConstruct is yours and stays. In the template it has changed:" in shown.stdout
     assert "\n-# Older.\n" in shown.stdout
-    assert "--merge" in shown.stdout
+    assert "revert this update with git, and\nrun `rknn-op update --merge`.\n" in shown.stdout
     assert sconstruct.read_text().startswith("# Older.\n")
     assert not (old / ".gitignore").exists()  # the user deleted it
 

@@ -7,6 +7,7 @@ import io
 import json
 import subprocess
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,16 @@ import pytest
 from opkit import manifest
 from opkit.creation.wheel import wheel
 from tests.check.target_repositories import need
-from tests.rknn_op.command import assert_error, rknn_op
+from tests.rknn_op.command import assert_error, rknn_op, snapshot
 
 OLD = "rknn_opkit-0.1.9+0123456789ab-py3-none-any.whl"
+
+DESCRIPTION = """\
+name: {name}
+runtimes: [rknn2]
+inputs: {{x: {{type: VX_TYPE_TENSOR}}}}
+outputs: {{y: {{type: VX_TYPE_TENSOR}}}}
+"""
 
 
 @pytest.fixture
@@ -88,14 +96,168 @@ def test_merged_update(ws: Path) -> None:
     assert rknn_op("update", str(ws)).stdout.count("up to date") == 2
 
 
-def _age(ws: Path, name: str) -> None:
-    """Turn the wheel into an older one, with another text of a file."""
+@pytest.mark.parametrize(
+    ("options", "existing"),
+    [
+        ("One --yes", ""),
+        ("--library Selu", ""),
+        ("-c a.yml -c b.yml", ""),
+        ("-c a.yml", "README.md"),
+        ("-c a.yml -c b.yml", "rknn-op.toml"),
+    ],
+)
+def test_dry_run_lists_what_is_written(
+    options: str, existing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The workspace is new, a folder of the user, or exists."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        Path(f"{name}.yml").write_text(DESCRIPTION.format(name=name.upper()))
+    if existing == "rknn-op.toml":
+        assert rknn_op("workspace", "init", "team").exit_code == 0
+    elif existing:
+        Path("team").mkdir()
+        Path("team", existing).write_text("mine\n")
+    before = snapshot(tmp_path)
+    command = ["create", *options.split(), "--workspace", "team"]
+    plan = json.loads(rknn_op(*command, "--dry-run", "--json").stdout)
+    text = rknn_op(*command, "--dry-run").stdout
+    assert snapshot(tmp_path) == before
+    assert rknn_op(*command).exit_code == 0
+    paths = [
+        str(Path(entry["folder"], path))
+        for entry in plan
+        for files in entry["files"].values()
+        for path in files
+    ]
+    assert sorted(paths) == sorted({*snapshot(tmp_path)} - {*before})
+    if "b.yml" not in options:
+        shown = {word for word in text.split() if not word.endswith(":")}
+        listed = {path for entry in plan for files in entry["files"].values() for path in files}
+        assert listed <= shown
+        assert len(shown - listed) <= 6  # the words of the titles
+
+
+def test_dry_run_refuses_as_the_run(tmp_path: Path) -> None:
+    (tmp_path / "requirements.lock").write_text("mine\n")
+    for more in ([], ["--dry-run"]):
+        done = rknn_op("create", "One", "--yes", "--workspace", str(tmp_path), *more)
+        assert_error(done, "requirements.lock already exists")
+    assert {*snapshot(tmp_path)} == {"requirements.lock"}
+
+
+# ---- The user's files at the root ----------------------------------------------------------------
+
+ROOT_FILES = {
+    ".github/workflows/ci.yml": "opkit/workspace_files/ci.yml",
+    ".gitignore": "opkit/workspace_files/gitignore",
+    ".pre-commit-config.yaml": "opkit/workspace_files/pre-commit-config.yaml",
+    "README.md": "opkit/workspace_files/README.md",
+}
+"""Path -> entry of the wheel."""
+
+
+def _append(path: Path, text: str) -> str:
+    path.write_text(path.read_text() + text)
+    return path.read_text()
+
+
+def test_root_is_merged_three_ways(ws: Path) -> None:
+    """An own edit is no news of the template; a deleted file stays deleted."""
+    ci, readme = ws / ".github/workflows/ci.yml", ws / "README.md"
+    new_ci = ci.read_text()
+    _age(ws, *(ROOT_FILES[path] for path in ROOT_FILES if path != ".pre-commit-config.yaml"))
+    ci.write_text(f"# Older.\n{new_ci}# Mine.\n")
+    readme.write_text("# Mine, in the same line.\n")
+    (ws / ".gitignore").unlink()
+    own = _append(ws / ".pre-commit-config.yaml", "# Mine.\n")
+    before = _commit(ws)
+    dry = rknn_op("update", "--diff", "--merge", str(ws))
+    assert snapshot(ws) == before
+    plan = rknn_op("update", "--dry-run", "--json", str(ws))
+    entry = json.loads(plan.stdout)[0]
+    assert (entry["yours"], entry["conflicts"]) == (
+        [".github/workflows/ci.yml", "README.md"],
+        ["README.md"],
+    )
+    assert entry["unknown"] == []
+    done = rknn_op("update", "--merge", str(ws))
+    assert done.exit_code == 0, done.output
+    assert "  .github/workflows/ci.yml: changed\n" in done.stdout
+    assert "README.md is yours and stays. In the template it has changed:" in done.stdout
+    assert "may be in the same lines:\n  README.md\n" in done.stdout
+    assert ".pre-commit-config.yaml" not in done.stdout + dry.stdout
+    assert "-# Older.\n" in dry.stdout
+    assert ci.read_text() == f"{new_ci}# Mine.\n"
+    assert readme.read_text() == "# Mine, in the same line.\n"
+    assert (ws / ".pre-commit-config.yaml").read_text() == own
+    assert not (ws / ".gitignore").exists()
+    assert rknn_op("update", str(ws)).stdout.count("up to date") == 2
+
+
+def test_interrupted_merge_is_completed(ws: Path) -> None:
+    """The old wheel is removed last: until then, the next run merges the same again."""
+    ci = ws / ".github/workflows/ci.yml"
+    new = ci.read_text()
+    _age(ws, ROOT_FILES[".github/workflows/ci.yml"])
+    ci.write_text(f"# Older.\n{new}# Mine.\n")
+    _commit(ws)
+    old = (ws / OLD).read_bytes()
+    assert rknn_op("update", "--merge", str(ws)).exit_code == 0
+    (ws / OLD).write_bytes(old)
+    assert rknn_op("update", "--merge", str(ws)).exit_code == 0
+    assert ci.read_text() == f"{new}# Mine.\n"
+    assert not (ws / OLD).exists()
+
+
+def test_new_file_at_the_root_is_written(ws: Path) -> None:
+    _age(ws, missing=[ROOT_FILES[".gitignore"]])
+    (ws / ".gitignore").unlink()
+    _commit(ws)
+    assert "  .gitignore: new\n" in rknn_op("update", str(ws)).stdout
+    assert (ws / ".gitignore").read_text().startswith("build/\n")
+
+
+def test_workspace_without_old_texts(ws: Path) -> None:
+    """The user's files stay; those with other texts are listed."""
+    _age(ws, missing=[*ROOT_FILES.values(), "opkit/workspace_files/rknn-op.toml"])
+    mine = _append(ws / "README.md", "Mine.\n")
+    (ws / ".gitignore").unlink()
+    _commit(ws)
+    done = rknn_op("update", "--merge", str(ws))
+    assert done.exit_code == 0, done.output
+    assert (
+        "\nNot compared, because the old wheel does not have the template's texts of these\n"
+        "files; they stay, and differ from those of `rknn-op workspace init`:\n"
+        f"  README.md\n{ws}/One: from"
+    ) in done.stdout
+    assert (ws / "README.md").read_text() == mine
+    assert not (ws / ".gitignore").exists()
+
+
+def _commit(ws: Path) -> dict[str, bytes]:
+    """Commit all, and return the files."""
+    git(ws, "add", "--all")
+    git(ws, "commit", "--quiet", "--message", "old")
+    return snapshot(ws)
+
+
+def _age(ws: Path, *names: str, missing: Sequence[str] = ()) -> None:
+    """Turn the wheel into an older one.
+
+    Args:
+        ws: the workspace.
+        *names: entries with another text.
+        missing: entries that the older wheel does not have.
+    """
     own, data = wheel()
     older = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(older, "w") as target:
+        assert {*names, *missing} <= {*source.namelist()}
         for entry in source.infolist():
-            more = b"# Older.\n" if entry.filename == name else b""
-            target.writestr(entry, more + source.read(entry))
+            more = b"# Older.\n" if entry.filename in names else b""
+            if entry.filename not in missing:
+                target.writestr(entry, more + source.read(entry))
     (ws / own.name).unlink()
     (ws / OLD).write_bytes(older.getvalue())
     file = ws / "One" / manifest.PATH

@@ -426,6 +426,7 @@ ELSEWHERE = {
     "opkit/compute/half.h": "boards",
     "opkit/op.schema.json": ".*",  # the keys of all runtimes
     "opkit/toolchains": "board",
+    "opkit/workspace_files": r"\.vx|pplnn",  # the files of a workspace, for every runtime
     "opkit/REUSE.toml": "runtimes/(pplnn|rknn)",  # the licenses of files
 }
 """File or folder outside of the runtimes -> pattern of the words that it may contain."""

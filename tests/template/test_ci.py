@@ -19,7 +19,7 @@ from tests.check.target_repositories import need
 from tests.repositories import ROOT, TEMPLATE, generate, installed_opkit
 
 WORKFLOW = TEMPLATE / ".github/workflows/ci.yml"
-WORKSPACE = ROOT / "rknn_op/workspace_files"
+WORKSPACE = ROOT / "opkit/workspace_files"
 ACTION = ROOT / "opkit/ci/action.yml"
 DESCRIPTION = """\
 name: Kept

@@ -12,9 +12,6 @@ from opkit.runtimes.pplnn.skeletons import generated_shapes, once_only_files
 from opkit.runtimes.pplnn.sources import has_shape_rule
 from opkit.text import render
 
-_ABOUT = """\
-A custom operator for PPLNN, the runtime of OpenPPL: its math, and the sources for
-ppl.nn's riscv and x86 engines."""
 _PRODUCT = "compiles all of it for {target}"
 _FILE = """\
 | `pplnn/{lower}_shapes.h` | the shape rule in C, which PPLNN calls while a model runs | yours |
@@ -50,7 +47,8 @@ def readme(spec: OpSpec) -> Readme:
         shapes=_SHAPES.format(lower=spec.lower) if has_shape_rule(spec) else _NO_SHAPES,
     )
     return Readme(
-        about=_ABOUT,
+        runtime="PPLNN, the runtime of OpenPPL",
+        parts="the sources for ppl.nn's riscv and x86 engines",
         target=target,
         product=_PRODUCT.format(target=target),
         files=_FILE.format(lower=spec.lower) if once_only_files(spec) else "",

@@ -9,9 +9,7 @@ from opkit.runtimes.rknn.describe import DESCRIBE
 from opkit.runtimes.rknn.settings import settings
 from opkit.text import render
 
-_ABOUT = """\
-A custom operator for Rockchip's RKNN-Toolkit: its math, its kernels, and the class with which the
-toolkit converts models."""
+_PARTS = "the kernels, and the class with which the toolkit converts models"
 _PRODUCT = "builds and packs build/{target}/{name}.rknnop"
 _FILE = """\
 | `rknn_kernel_{lower}.c` | {holds}; works as generated | yours |
@@ -65,7 +63,8 @@ def readme(spec: OpSpec) -> Readme:
         else [_ADD_VX_KERNEL, common]
     )
     return Readme(
-        about=_ABOUT,
+        runtime="Rockchip's RKNN-Toolkit 1.x",
+        parts=_PARTS,
         target=target,
         product=_PRODUCT.format(name=spec.name, target=target),
         files=_FILE.format(holds=holds, **names)

@@ -11,15 +11,17 @@ from opkit.runtimes.rknn2.chips import TARGETS
 from opkit.runtimes.rknn2.describe import DESCRIBE
 from opkit.runtimes.rknn2.onnx_names import opset_of
 from opkit.runtimes.rknn2.settings import settings
+from opkit.runtimes.rknn2.toolkit import PACKAGES
 from opkit.text import render
 
-_ABOUT = """\
-A custom operator for Rockchip's RKNN-Toolkit2: its math, the plugin and the static library for
-librknnrt, which runs it on the board's CPU, and the class for the toolkit, which converts models
-with it."""
-_ABOUT_STANDARD = """\
-An operator of ONNX for Rockchip's RKNN-Toolkit2, which converts it, and for librknnrt 2.x, which
-lacks it: its math, and the plugin and the static library that run it on the board's CPU."""
+_PARTS = (
+    "the plugin and the static library with which librknnrt runs the operator on the board's CPU, "
+    "and the class with which the toolkit converts models"
+)
+_PARTS_STANDARD = (
+    "the plugin and the static library with which librknnrt 2.x, which lacks this operator of "
+    "ONNX, runs it on the board's CPU; the toolkit itself converts it"
+)
 _PRODUCT = "builds build/{target}/librkcst_{lower}.so, and a static library"
 _COMMANDS = """\
 | `scons target={target}` | builds plugin and static library; \
@@ -40,7 +42,8 @@ def readme(spec: OpSpec) -> Readme:
     conversion = "README_standard" if own.is_standard else "README_class"
     names = [tensor.name for tensor in spec.inputs] + [param.name for param in constants]
     return Readme(
-        about=_ABOUT_STANDARD if own.is_standard else _ABOUT,
+        runtime="Rockchip's RKNN-Toolkit2",
+        parts=_PARTS_STANDARD if own.is_standard else _PARTS,
         target=target,
         product=_PRODUCT.format(lower=spec.lower, target=target),
         generated=("rknn2/",),
@@ -60,6 +63,7 @@ def readme(spec: OpSpec) -> Readme:
                 opset=str(opset_of(own.op_type)),
                 inputs=", ".join(f"`{name}`" for name in names),
                 example=" ".join(_example(spec)),
+                packages=PACKAGES,
             ),
             chips=", ".join(name.upper() for name in TARGETS),
         ),

@@ -28,6 +28,7 @@ def test_generated_files_compile_alone(name: str, tmp_path: Path) -> None:
     repository = make_repository(tmp_path / name, OPERATORS[name])
     options = [f"-I{path}" for path in (repository / "pplnn/src", DECLARATIONS)]
     files = [path for path in (repository / "pplnn").rglob("*") if path.suffix in (".cc", ".h")]
+    files += (repository / "generated").glob("*_pplnn.cc")  # for the check, not for ppl.nn
     of_math = {path for path in files if path.name.endswith(("_shapes.h", "_math_files.h"))}
     source = tmp_path / "source.cc"
     for path in sorted(set(files) - of_math):

@@ -34,10 +34,12 @@ from opkit.runtimes.rknn2.chips import TARGETS
 from opkit.runtimes.rknn2.converter import files
 from opkit.runtimes.rknn2.scons.simulator import executor
 from opkit.runtimes.rknn2.simulator import SimulatedReference
+from opkit.runtimes.rknn2.toolkit import PACKAGES
 from tests.repositories import (
     EXAMPLE_NAMES,
     EXAMPLES,
     ONNX_OPERATORS,
+    ROOT,
     Repository,
     generate_example,
 )
@@ -420,7 +422,17 @@ def test_scons_check_without_toolkit(piecewise_linear: Repository) -> None:
     assert checked.stdout.count(f"\n{note}\n") == 1
     assert len(note) <= 80
     readme = (piecewise_linear.path / "README.md").read_text()
-    assert ".venv-rknn2/bin/pip install rknn-toolkit2==2.5.0" in readme
+    assert f".venv-rknn2/bin/pip install {PACKAGES}\n" in readme
+
+
+def test_version_of_toolkit_is_in_one_file() -> None:
+    texts = [
+        path
+        for folder in ("opkit", "rknn_op", "docs", ".ci", ".github")
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and re.search(rb"rknn-toolkit2==\d", path.read_bytes())
+    ]
+    assert texts == []
 
 
 @pytest.mark.parametrize("python", ["/nonexistent/python", sys.executable])

@@ -250,7 +250,7 @@ def test_texts_name_the_runtime() -> None:
         assert ("needs librknnrt 2.x (1.6.0 aborts in rknn_init)" in BUILD.notes(spec)) == (
             is_standard
         )
-        assert ("the class for the toolkit" in readme(spec).about) != is_standard
+        assert ("the class with which the toolkit" in readme(spec).parts) != is_standard
         assert bool(FILES.texts(spec).converter) != is_standard
 
 

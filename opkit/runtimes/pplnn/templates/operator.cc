@@ -22,8 +22,8 @@ ${params}${threads}
 } // namespace
 
 extern "C" {
-extern const opkit_pplnn_operator ${lower}_pplnn;
-__attribute__((visibility("default")))
+extern __attribute__((visibility("default")))
+const opkit_pplnn_operator ${lower}_pplnn;
 const opkit_pplnn_operator ${lower}_pplnn = {
 ${table}
 };

@@ -11,6 +11,7 @@ from opkit.description.spec import OpSpec
 from opkit.runtimes.models import Toolkit
 from opkit.runtimes.rknn2.converter import FOLDER
 from opkit.runtimes.rknn2.settings import settings
+from opkit.runtimes.rknn2.toolkit import DISTRIBUTION, PACKAGES
 
 _NOT_OPERATORS = frozenset(("InputOperator", "OutputOperator"))
 
@@ -31,6 +32,8 @@ def _class_file(spec: OpSpec) -> str:
 
 TOOLKIT = Toolkit(
     name="RKNN-Toolkit2",
+    distribution=DISTRIBUTION,
+    packages=PACKAGES,
     module="rknn",
     suffix=".rknn",
     build=Path(__file__).with_name("toolkit_worker.py"),

@@ -15,14 +15,14 @@ from opkit.errors import OpkitError
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.rknn2.chips import TARGETS
 from opkit.runtimes.rknn2.settings import NAME, settings
+from opkit.runtimes.rknn2.toolkit import DISTRIBUTION, PACKAGES
 
 OPTION = "rknn2_python"
 ENVIRONMENT = Path(".venv-rknn2")
 """The default virtual environment in a repository."""
 
 WORKER = Path(__file__).parents[1] / "simulator_worker.py"
-_DISTRIBUTION = "rknn-toolkit2"
-_PROBE = f"from importlib.metadata import version; print(version({_DISTRIBUTION!r}))"
+_PROBE = f"from importlib.metadata import version; print(version({DISTRIBUTION!r}))"
 _MISSING = "simulation skipped: rknn-toolkit2 is not installed; see README.md"
 
 
@@ -45,7 +45,7 @@ def check(env: Any, request: Request) -> None:
             raise OpkitError(f"{OPTION}={python}: {error.strerror}") from None
         except subprocess.CalledProcessError as error:
             reason = (error.stderr.strip() or f"exit status {error.returncode}").splitlines()[-1]
-            hint = f"{python} -m pip install rknn-toolkit2==2.5.0"
+            hint = f"{python} -m pip install {PACKAGES}"
             raise OpkitError(f"{OPTION}={python}: {reason}; to install it: {hint}") from None
 
 
@@ -83,7 +83,7 @@ def python_of(env: Any) -> str:
     if in_environment.exists():
         return str(in_environment.absolute())
     try:
-        version(_DISTRIBUTION)
+        version(DISTRIBUTION)
     except PackageNotFoundError:
         return ""
     return sys.executable

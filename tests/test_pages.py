@@ -1,0 +1,286 @@
+"""Every command of every page runs, in order and in a new folder, as for a user.
+
+The commands inside of sentences have placeholders: their verbs and options exist.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from opkit import runtimes
+from rknn_op.command import main
+from tests import test_docs
+from tests.check.target_repositories import need
+from tests.models.models import detector, saved
+from tests.pages import PAGES, README, blocks, console, follow, steps, tools_of_a_user
+from tests.repositories import EXAMPLES, ROOT, generate
+from tests.rknn_op.command import rknn_op
+from tests.rknn_op.older import age
+from tests.rknn_op.test_import import CLASS, DATA, TESTS, UNWRITTEN, WRITTEN
+
+WALK = ("start-model", "start-description", "rknn2", "pplnn")
+"""Pages whose commands run one after the other; those of each page from the same folder."""
+ELSEWHERE = {
+    **dict.fromkeys(test_docs.PAGES, "tests/test_docs.py"),
+    "graft": "tests/models/test_graft_page.py",
+    "scan": "tests/models/test_scan_page.py",
+}
+"""Page -> the module that runs its commands."""
+_VENDOR = "needs the vendor's library, which is not the project's to give"
+_SYSTEM = "installs packages of the system as root"
+NOT_ON_A_PC = {
+    "scons check driver=rknpu/drivers/linux-armhf-puma-mini/usr/lib": _VENDOR,
+    "scons check librknnrt=rknn-toolkit2/rknpu2/runtime/Linux/librknn_api/armhf/librknnrt.so": (
+        _VENDOR
+    ),
+    "sudo apt install qemu-user-static libc6-armhf-cross libstdc++6-armhf-cross "
+    "libgcc-s1-armhf-cross": _SYSTEM,
+}
+"""Command that no test runs as it is -> the third party that it needs."""
+WITH_PYTORCH = {"python export.py": "tests/models/test_pytorch.py"}
+"""Command that runs where PyTorch is installed -> the module that does so."""
+LEFT_OUT = [*NOT_ON_A_PC, *WITH_PYTORCH]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The circumstances of a page.
+
+    Attributes:
+        make: makes the files that the page begins with, in a folder.
+        words: word of the page -> the path in that folder that it stands for.
+        before: command -> what the user does before it, as the text around it says.
+        failing: the beginnings of the commands that end with status 1.
+    """
+
+    make: Callable[[Path], None] = lambda _: None
+    words: Mapping[str, Path] = field(default_factory=dict)
+    before: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
+    failing: tuple[str, ...] = ()
+
+
+# ---- Circumstances of the pages ------------------------------------------------------------------
+
+
+def git(folder: Path, *arguments: str) -> None:
+    names = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    command = [need("git", "git"), *names, *arguments]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+
+def commit(folder: Path) -> None:
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "--message=Operators")
+
+
+def descriptions(folder: Path) -> None:
+    """Write descriptions of two runtimes."""
+    (folder / "descriptions").mkdir()
+    for name, runtime in {"Clip": "[rknn]\nkernels: [cpu]", "Scale": "[rknn2]"}.items():
+        (folder / f"descriptions/{name.lower()}.yml").write_text(
+            f"name: {name}\nruntimes: {runtime}\n"
+            "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
+        )
+
+
+def publish_and_change(team: Path) -> None:
+    """Push the workspace to the team's server, a folder here, and change an operator."""
+    commit(team)
+    git(team, "clone", "--quiet", "--bare", ".", "../server.git")
+    git(team, "remote", "add", "origin", "../server.git")
+    git(team, "fetch", "--quiet", "origin")
+    math = team / "Scale/scale_compute.h"
+    math.write_text(f"{math.read_text()}/* Changed. */\n")
+
+
+def older_repository(folder: Path) -> None:
+    """Make a repository of an older version, under git."""
+    repository = folder / "operators/exp"
+    done = rknn_op("create", "-c", str(EXAMPLES / "exp/exp.yml"), "-p", str(repository))
+    assert done.exit_code == 0, done.output
+    age(repository)
+    commit(repository)
+
+
+def model_of_pytorch(folder: Path) -> None:
+    """Write the model of the page without PyTorch."""
+    tensors = [("x", [1, 3, 8, 8]), ("y", [1, 8, 6, 6])]
+    x, y = [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in tensors]
+    weights = helper.make_tensor("w", TensorProto.FLOAT, [8, 3, 3, 3], [0.1] * 216)
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["conv2d"]),
+        helper.make_node(
+            "SoftClip",
+            ["conv2d"],
+            ["soft_clip"],
+            name="node_soft_clip",
+            domain="com.example",
+            limit=2.0,
+        ),
+        helper.make_node("Relu", ["soft_clip"], ["y"]),
+    ]
+    inner = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 8, 6, 6])
+        for name in ("conv2d", "soft_clip")
+    ]
+    graph = helper.make_graph(nodes, "main", [x], [y], [weights], value_info=inner)
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("com.example", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), folder / "model.onnx")
+
+
+def vendor_folder(folder: Path) -> None:
+    """Copy a folder of the vendor's generator, with the class that it writes."""
+    shutil.copytree(DATA, folder / "vendor")
+    (folder / "vendor/rknn_op_addscaled.py").write_text(CLASS)
+    descriptions(folder)
+
+
+def write_math(repository: Path) -> None:
+    """Write the imported operator's reference, and cases that its kernels take."""
+    reference = repository / "addscaled_reference.py"
+    text = reference.read_text()
+    assert UNWRITTEN in text
+    reference.write_text(text.replace(UNWRITTEN, WRITTEN))
+    (repository / "tests/test_addscaled.py").write_text(TESTS)
+
+
+SETTINGS = {
+    "many": Setting(
+        descriptions,
+        words={"/mnt/team/rknn-op": Path("cache")},
+        before={"rknn-op check --changed origin/main": publish_and_change},
+    ),
+    "operators": Setting(),
+    "pytorch": Setting(model_of_pytorch, failing=("rknn-op scan",)),
+    "start-vendor": Setting(
+        vendor_folder,
+        words={
+            "VENDOR_FOLDER": Path("vendor"),
+            "YAML": Path("descriptions/clip.yml"),
+            "DIR": Path("clip"),
+        },
+        before={"cd my_operator && scons check": lambda folder: write_math(folder / "my_operator")},
+    ),
+    "updating": Setting(older_repository),
+}
+"""Page that is followed alone -> its setting."""
+
+
+# ---- Commands on lines of their own --------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_walkthrough(tmp_path: Path) -> None:
+    """The commands of a new user run, one page after the other, on a PATH without a compiler."""
+    (tmp_path / "operators").mkdir()  # to which the commands add operators
+    for example in EXAMPLES.iterdir():
+        (tmp_path / "operators" / example.name).symlink_to(example)
+    saved(detector(), tmp_path, "detector.onnx")
+    description = dict(console(PAGES["start-description"]))["cat resize_area.yml"]
+    (tmp_path / "resize_area.yml").write_text("\n".join(description) + "\n")
+    tools = tools_of_a_user(tmp_path)
+    for page in WALK:
+        follow(
+            PAGES[page],
+            tmp_path,
+            tools,
+            words={"TEMPLATE": ROOT},
+            failing=("rknn-op scan",),
+            left_out=LEFT_OUT,
+        )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SETTINGS)
+def test_commands_of_page(name: str, tmp_path: Path) -> None:
+    setting = SETTINGS[name]
+    setting.make(tmp_path)
+    follow(
+        PAGES[name],
+        tmp_path,
+        tools_of_a_user(tmp_path),
+        {word: tmp_path / path for word, path in setting.words.items()},
+        setting.before,
+        setting.failing,
+        LEFT_OUT,
+    )
+
+
+def test_every_page_is_followed() -> None:
+    """Each page with commands is in one table; each command without a test has its reason."""
+    with_commands = {name: [step for step, _ in steps(text)] for name, text in PAGES.items()}
+    left_out = {step for each in with_commands.values() for step in each if step in LEFT_OUT}
+    assert left_out == {*LEFT_OUT}
+    running = {name for name, each in with_commands.items() if {*each} - left_out}
+    assert sorted([*WALK, *SETTINGS, *ELSEWHERE]) == sorted(running)
+    for name in ELSEWHERE:  # whose tests take the blocks with output
+        assert not blocks("sh", PAGES[name])
+    for module in {*ELSEWHERE.values(), *WITH_PYTORCH.values()}:
+        assert "console(PAGE)" in (text := (ROOT / module).read_text()) or "console(text)" in text
+
+
+# ---- Commands inside of sentences ----------------------------------------------------------------
+
+OF_OTHERS = ("bash .ci/run", "cruft update", "git diff", "pip install ", "pytest")
+"""The beginnings of commands of other programs."""
+
+
+@pytest.fixture(scope="module")
+def help_of_scons(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the `scons -h` of an operator with all runtimes."""
+    text = (
+        f"name: Every\nruntimes: [{', '.join(runtimes.available())}]\n"
+        "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
+    )
+    return generate(tmp_path_factory.mktemp("every"), text).scons("-h").stdout
+
+
+def test_commands_in_sentences_exist(help_of_scons: str) -> None:
+    """Verbs, options and modules of these commands exist."""
+    programs = "scons|rknn-op|cookiecutter|bash|pip|pytest|git|python|cruft"
+    inline = re.findall(rf"`((?:{programs})(?: [^`]*)?)`", "\n".join([README, *PAGES.values()]))
+    assert inline
+    for command in {" ".join(each.split()) for each in inline}:
+        program, *words = shlex.split(command)
+        if command.startswith("python -m "):
+            assert importlib.util.find_spec(words[1]), command
+        elif program == "scons":
+            assert [each for each in words if not _is_in_help(each, help_of_scons)] == [], command
+        elif program == "rknn-op":
+            assert _unknown_words(words) == [], command
+        else:
+            assert command.startswith(OF_OTHERS), command
+
+
+def _is_in_help(word: str, text: str) -> bool:
+    """Return whether `scons -h` has an option or a command."""
+    name, sign, _ = word.partition("=")
+    pattern = rf"^  {name}=" if sign else rf"^  scons .*\b{name}\b"
+    return word == "-h" or re.search(pattern, text, re.MULTILINE) is not None
+
+
+def _unknown_words(words: list[str]) -> list[str]:
+    """Return the words of a command of `rknn-op` that name no verb or option."""
+    if words[:1] in ([], ["..."], ["-h"], ["--action"]):  # test_command.py runs the last form
+        return []
+    verb = main.get_command(click.Context(main), words[0])
+    if verb is None:
+        return [words[0]]
+    options = {name for each in verb.params for name in (*each.opts, *each.secondary_opts)}
+    own = words[1 : words.index("--")] if "--" in words else words[1:]
+    if isinstance(verb, click.Group):
+        return [word for word in own[:1] if verb.get_command(click.Context(verb), word) is None]
+    return [word for word in own if word.startswith("-") and word not in options]

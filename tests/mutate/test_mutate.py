@@ -199,6 +199,7 @@ def test_endless_loop_is_noticed(repository: Repository, tmp_path: Path) -> None
     assert "CPU kernel timed out after 0.5 s in case 50-float32-ramp" in run.stdout
 
 
+@pytest.mark.slow
 def test_interrupted_run_leaves_nothing(repository: Repository, tmp_path: Path) -> None:
     write(repository, GOOD).scons("target=x64")
     run = subprocess.Popen(

@@ -119,7 +119,8 @@ def test_build(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_command(tmp_path: Path) -> None:
-    run("benchmarks.command", "--runs", "1", "--repositories", "8", "--output", str(tmp_path))
+    settings = ("--runs", "1", "--repositories", "8", "--checked", "truncate_div")
+    run("benchmarks.command", *settings, "--output", str(tmp_path))
     text = (tmp_path / "RESULTS.md").read_text()
     assert "python -m benchmarks.command --output benchmarks" in text
     found = rows(text)

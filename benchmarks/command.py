@@ -1,6 +1,7 @@
 """Measure the time of `rknn-op` and of a warm check, as whole processes, as Markdown tables.
 
-    python -m benchmarks.command [--runs 15] [--repositories 1000] [--output benchmarks]
+    python -m benchmarks.command [--runs 15] [--repositories 1000] [--checked resize_area]
+        [--output benchmarks]
 
 Prints the tables; with --output, writes them into RESULTS.md of that folder.
 
@@ -34,7 +35,7 @@ AIMS = {"--help": 0.150, "lint": 0.120, "inspect": 0.200, "create": 0.350}
 AIM_OF_MANY = 0.0035
 """Maximum seconds for each of many repositories."""
 CHECKED = "resize_area"
-"""The example of the warm check."""
+"""The example of the warm check that the aims are for."""
 NO_PATH = "/nonexistent"  # hides the emulators
 CHECKS = {
     "`scons check quick=1`": (["quick=1"], NO_PATH, None),
@@ -117,11 +118,11 @@ def single_runs(command: Installed, runs: int) -> dict[str, float]:
     return {verb: statistics.median(seconds) for verb, seconds in times.items()}
 
 
-def warm_checks(folder: Path, runs: int) -> dict[str, float]:
-    """Return the median time of each kind of check, each in a repository of its own."""
+def warm_checks(folder: Path, example: str, runs: int) -> dict[str, float]:
+    """Return the median time of each kind of check, each in a repository of the example."""
     repositories = {}
     for index, (name, (options, path, _)) in enumerate(CHECKS.items()):
-        repositories[name] = generate_example(folder / f"check{index}", CHECKED)
+        repositories[name] = generate_example(folder / f"check{index}", example)
         repositories[name].scons("check", *options, path=path)
     times: dict[str, list[float]] = {name: [] for name in CHECKS}
     for _ in range(runs):
@@ -171,7 +172,11 @@ def many(command: Installed, counts: list[int]) -> list[Many]:
 
 
 def section(
-    singles: dict[str, float], checks: dict[str, float], many: list[Many], runs: int
+    singles: dict[str, float],
+    example: str,
+    checks: dict[str, float],
+    many: list[Many],
+    runs: int,
 ) -> str:
     """Return the benchmark's section of RESULTS.md."""
     rows = [
@@ -204,7 +209,7 @@ processes.
 
 ### A warm check
 
-Of the example `{CHECKED}`, built before.
+Of the example `{example}`, built before.
 
 {results_file.table(["", "aim: at most s", "s"], rows_of_checks)}
 
@@ -225,6 +230,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--repositories", type=int, default=1000)
+    parser.add_argument("--checked", default=CHECKED, help="the example of the warm check")
     parser.add_argument("--work", type=Path, help="the folder to work in; default: a temporary one")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
@@ -232,8 +238,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=options.work) as folder:
         command = Installed(Path(folder))
         singles = single_runs(command, options.runs)  # before the system has much to write
-        checks = warm_checks(Path(folder), options.runs)
-        text = section(singles, checks, many(command, counts), options.runs)
+        checks = warm_checks(Path(folder), options.checked, options.runs)
+        costs = many(command, counts)
+        text = section(singles, options.checked, checks, costs, options.runs)
     if options.output:
         results_file.write_section(options.output, "command", text)
     else:

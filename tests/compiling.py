@@ -53,15 +53,16 @@ _OF_LINKING = ("-shared", "-static", "-pie", "-no-pie", "-rdynamic", "-s")
 _OF_BOTH = "--target="
 
 
-def build(output: Path, *arguments: str | Path, abi: Abi = HOST) -> Path:
+def build(output: Path, *arguments: str | Path, abi: Abi = HOST, language: str = "c11") -> Path:
     """Compile and link by compile_c, fail on errors, and return the output.
 
     Passes compile flags to compilations alone: zig would compile a run-time library, and a static C
-    library, for each set of flags of a link.
+    library, for each set of flags of a link. Links as C in any language: for C++, zig would compile
+    the C++ library, which no header for a device needs.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     if "-c" in arguments:
-        return _made(output, *arguments, abi=abi)
+        return _made(output, *arguments, abi=abi, language=language)
     compiling, linking = list[str | Path](), list[str | Path]()
     for argument in arguments:
         word = str(argument)
@@ -75,11 +76,12 @@ def build(output: Path, *arguments: str | Path, abi: Abi = HOST) -> Path:
         for index, argument in enumerate(linking):
             if str(argument).endswith(".c"):
                 made = Path(folder, f"{index}.o")
-                linking[index] = _made(made, "-c", "-fPIC", argument, *compiling, abi=abi)
-        return _made(output, *linking, abi=abi)
+                compilation = ("-c", "-fPIC", argument, *compiling)
+                linking[index] = _made(made, *compilation, abi=abi, language=language)
+        return _made(output, *linking, abi=abi, language="c11")
 
 
-def _made(output: Path, *arguments: str | Path, abi: Abi) -> Path:
-    result = compile_c(output, *arguments, abi=abi)
+def _made(output: Path, *arguments: str | Path, abi: Abi, language: str) -> Path:
+    result = compile_c(output, *arguments, abi=abi, language=language)
     assert result.returncode == 0, result.stderr
     return output

@@ -119,7 +119,8 @@ def test_build(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_command(tmp_path: Path) -> None:
-    run("benchmarks.command", "--runs", "1", "--repositories", "8", "--output", str(tmp_path))
+    settings = ("--runs", "1", "--repositories", "8", "--checked", "truncate_div")
+    run("benchmarks.command", *settings, "--output", str(tmp_path))
     text = (tmp_path / "RESULTS.md").read_text()
     assert "python -m benchmarks.command --output benchmarks" in text
     found = rows(text)
@@ -130,6 +131,7 @@ def test_command(tmp_path: Path) -> None:
     assert all(re.fullmatch(NUMBER, cell) for count in "248" for cell in found[count][0])
 
 
+@pytest.mark.slow
 def test_rknn2(tmp_path: Path) -> None:
     run("benchmarks.rknn2", "--runs", "3", "--examples", "exp", "--output", str(tmp_path))
     text = (tmp_path / "RESULTS.md").read_text()
@@ -210,6 +212,7 @@ def test_plot_labels_do_not_overlap() -> None:
     assert placed["low"] * placed["middle"] == pytest.approx(1.01)
 
 
+@pytest.mark.slow
 def test_fuzz(tmp_path: Path) -> None:
     run("benchmarks.fuzz", "--mutants", "20", "--output", str(tmp_path))
     found = rows((tmp_path / "RESULTS.md").read_text())
@@ -219,6 +222,7 @@ def test_fuzz(tmp_path: Path) -> None:
         assert all(re.fullmatch(NUMBER, cost) for cost in costs)
 
 
+@pytest.mark.slow
 def test_killed() -> None:
     last = run("benchmarks.killed", "--moments", "1", "--kinds", "import").splitlines()[-1]
     assert last == "0 of 1 went wrong"

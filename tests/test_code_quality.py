@@ -36,6 +36,7 @@ def test_ruff(arguments: tuple[str, ...]) -> None:
     run(sys.executable, "-m", "ruff", *arguments, "--no-cache")
 
 
+@pytest.mark.slow
 def test_mypy() -> None:
     run(sys.executable, "-m", "mypy")
 

@@ -222,6 +222,7 @@ def one_line(output: str) -> str:
     return " ".join([*output.split(), ""])
 
 
+@pytest.mark.slow
 def test_generated_cases_vary_params(scan: Repository) -> None:
     write(scan, MATH, REFERENCE)
     run = scan.scons("-Q", "check")
@@ -250,6 +251,7 @@ def test_param_without_use_in_c_and_numpy_fails(scan: Repository) -> None:
         assert UNREAD in one_line(run.stdout + run.stderr)
 
 
+@pytest.mark.slow
 def test_param_without_another_value_is_a_note(scan: Repository) -> None:
     write(scan, MATH, REFERENCE)
     tests = scan.path / "tests/test_scan.py"

@@ -217,6 +217,7 @@ def floats_of_all_kinds() -> tuple[Bits32, Bits16]:
     return floats, numpy_halves(floats)
 
 
+@pytest.mark.slow
 def test_random_floats(half: Half) -> None:
     floats, halves = floats_of_all_kinds()
     np.testing.assert_array_equal(half.to_halves(floats), halves)

@@ -15,6 +15,7 @@ from opkit.description.limits import MAX_THREADS
 from opkit.toolchains.abi import ABIS, Abi
 from tests.check.target_repositories import need
 from tests.compiling import C_SOURCES, HOST, LANGUAGES, OPKIT, build, compile_c
+from tests.marks import quick_first
 from tests.repositories import ROOT, folder_of_run
 
 PROGRAM = C_SOURCES / "parallel_program.c"
@@ -54,14 +55,14 @@ def run(command: list[str], test: str, count: int, grain: int, timeout: float = 
     assert (result.returncode, result.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("threads", quick_first(2, THREADS))
 def test_each_index_once(threads: int) -> None:
     for count, grain in SIZES.values():
         run([str(program(threads))], "once", count, grain)
 
 
 @pytest.mark.parametrize("test", TESTS)
-@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("threads", quick_first(2, THREADS))
 def test_threads(threads: int, test: str) -> None:
     run([str(program(threads))], test, 100_000, 100)
 
@@ -237,7 +238,7 @@ def test_gcc_has_no_warnings(tmp_path: Path, standard: list[str]) -> None:
     )
 
 
-@pytest.mark.parametrize("test", [*TESTS, "once"])
+@pytest.mark.parametrize("test", quick_first(2, [*TESTS, "once"]))
 def test_thread_sanitizer_accepts_pool(tmp_path: Path, test: str) -> None:
     need("gcc", "gcc libc6-dev")
     made = tmp_path / "program"

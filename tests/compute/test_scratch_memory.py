@@ -35,9 +35,7 @@ release: free free
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_memory_is_kept_and_grows(tmp_path: Path, language: str) -> None:
-    program = tmp_path / "scratch"
-    compiled = compile_c(program, SOURCE, language=language)
-    assert compiled.returncode == 0, compiled.stderr
+    program = build(tmp_path / "scratch", SOURCE, language=language)
     assert _output(program) == KEPT
 
 

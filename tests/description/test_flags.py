@@ -52,6 +52,7 @@ def free(names: set[str]) -> set[str]:
     return {name for name in names if not taken_by(name, "Flagged")}
 
 
+@pytest.mark.slow
 def test_macros_of_command_lines_are_refused(commands: list[str]) -> None:
     files = files_of(parse(described("Flagged")))
     makefiles = [text for path, text in files.items() if path.startswith("makefile")]

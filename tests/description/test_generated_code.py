@@ -18,6 +18,7 @@ from opkit.toolchains.abi import ABIS, Abi
 from tests.compiling import compile_c
 from tests.description.descriptions import RUNTIMES, documents
 from tests.files.texts import DECLARATIONS, INCLUDES, STUB, generated_files, once_only_files
+from tests.marks import quick_first
 
 FIXED = ("register_all", "riscv", "x86", "onnx")
 """The names of files that every repository has."""
@@ -115,7 +116,7 @@ def abis_of(runtime: str) -> list[str]:
     return [*dict.fromkeys([PC, *(a for each in targets for a in (each.abi, *each.other_abis))])]
 
 
-@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("runtime", quick_first(1, RUNTIMES))
 def test_code_of_any_description_compiles(runtime: str, tmp_path: Path) -> None:
     assert_all_compile(tmp_path / "all", runtime, [ABIS[PC]], count=10, number=1)
 

@@ -301,6 +301,7 @@ def write(files: dict[str, str], root: Path) -> None:
         (root / path).write_text(text)
 
 
+@pytest.mark.slow
 def test_c_compiles_everywhere_without_a_warning(files: dict[str, str], tmp_path: Path) -> None:
     write(files, tmp_path)
     (kernel,) = (tmp_path / path for path in files if path.endswith(".c") and path != STUB)

@@ -93,6 +93,7 @@ def test_cases_of_several_rows_notice_all(repository: Repository) -> None:
     assert survivors(repository, "(2, 3, 10)") == SATURATES
 
 
+@pytest.mark.slow
 def test_source_that_clang_takes_only_corrected(repository: Repository, tmp_path: Path) -> None:
     """The rest of it is changed."""
     source = VxSource(parse(DESCRIPTION))

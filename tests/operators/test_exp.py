@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 from opkit.check.comparison import ulp_distance
 from opkit.runtimes import parse
@@ -13,6 +14,7 @@ from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from tests.repositories import Repository
 
 
+@pytest.mark.slow
 def test_all_halves_are_correctly_rounded(example: Callable[[str], Repository]) -> None:
     repository = example("exp")
     repository.scons("target=x64")

@@ -486,6 +486,7 @@ def reported(
     return repository, repository.scons("report").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1280])
 def test_browser_shows_every_case(reported: tuple[Repository, str], width: int) -> None:
     repository, _ = reported

@@ -16,6 +16,7 @@ def _states(*arguments: str) -> dict[str, dict[str, str]]:
     return {each["part"]: each for each in found}
 
 
+@pytest.mark.slow
 def test_tools_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = rknn_op("doctor")
@@ -37,6 +38,7 @@ def test_absent_tools_have_a_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert all(bool(each["action"]) == (each["state"] != "ok") for each in found.values())
 
 
+@pytest.mark.slow
 def test_toolkit_without_the_package(tmp_path: Path) -> None:
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\nexit 1\n")

@@ -21,6 +21,7 @@ def made(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_everything_has_the_new_name(made: Path) -> None:
     reference = made / "resizearea_reference.py"
     text = reference.read_text(encoding="utf-8")

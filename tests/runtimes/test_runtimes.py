@@ -31,6 +31,7 @@ from opkit.runtimes.models import Models
 from opkit.runtimes.report import Report
 from opkit.runtimes.rknn.describe import DESCRIBE
 from tests.compiling import C_SOURCES
+from tests.marks import quick_first
 from tests.models.models import frozen_graph, saved_graph
 from tests.repositories import ROOT, TEMPLATE, Repository, copy_template
 
@@ -191,6 +192,7 @@ def test_second_runtime_targets(plain: Repository) -> None:
     assert (plain.path / "build/pc/operator.so").is_file()
 
 
+@pytest.mark.slow
 def test_single_runtime_has_no_other_files(template: Path, tmp_path: Path) -> None:
     alone = make(template, tmp_path, "runtimes=plain")
     use_float32(alone)
@@ -226,14 +228,17 @@ outputs: {output: {type: VX_TYPE_TENSOR}}
 
 @pytest.mark.parametrize(
     ("answers", "chosen"),
-    [
-        ((), ["rknn"]),
-        (("runtimes=plain",), ["plain"]),
-        (("runtimes=rknn, plain",), ["rknn", "plain"]),
-        (("runtimes=plain rknn", "config=copy.yml"), ["plain", "rknn"]),
-        (("config=both.yml",), ["rknn", "plain"]),
-        (("runtimes=plain", "config=both.yml"), ["plain"]),
-    ],
+    quick_first(
+        2,
+        [
+            ((), ["rknn"]),
+            (("runtimes=plain",), ["plain"]),
+            (("runtimes=rknn, plain",), ["rknn", "plain"]),
+            (("runtimes=plain rknn", "config=copy.yml"), ["plain", "rknn"]),
+            (("config=both.yml",), ["rknn", "plain"]),
+            (("runtimes=plain", "config=both.yml"), ["plain"]),
+        ],
+    ),
 )
 def test_repository_has_chosen_runtimes(
     answers: tuple[str, ...], chosen: list[str], template: Path, tmp_path: Path
@@ -281,7 +286,7 @@ def test_keys_are_left_out_of_a_description(text: str, expected: str) -> None:
     assert without(text, {"b", "c"}) == expected
 
 
-@pytest.mark.parametrize("names", ["plane", "rknn, plane", "", "rknn, rknn"])
+@pytest.mark.parametrize("names", quick_first(1, ["plane", "rknn, plane", "", "rknn, rknn"]))
 def test_invalid_runtime_creates_nothing(names: str, template: Path, tmp_path: Path) -> None:
     refused = answer(template, tmp_path, f"runtimes={names}")
     assert refused.returncode == 1
@@ -292,6 +297,7 @@ def test_invalid_runtime_creates_nothing(names: str, template: Path, tmp_path: P
     assert not (tmp_path / "MyOperator").exists()
 
 
+@pytest.mark.slow
 def test_added_runtime_works_at_next_build(template: Path, tmp_path: Path) -> None:
     made = make(template, tmp_path)
     mine = made.path / "copy_compute.h"

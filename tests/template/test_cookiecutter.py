@@ -317,6 +317,7 @@ def test_replay_without_description_file(tmp_path: Path) -> None:
         assert re.fullmatch(r"Copyright \(c\) 20\d\d " + re.escape(HOSTILE_AUTHOR), owner)
 
 
+@pytest.mark.slow
 def test_other_runtimes_drop_unsupported_target(tmp_path: Path) -> None:
     (tmp_path / "zoom.yml").write_text(DESCRIPTION)
     done = cookiecutter(tmp_path, "--no-input", "config=zoom.yml", "runtimes=rknn2")

@@ -176,6 +176,7 @@ def test_repository_of_0_1_becomes_as_new(template: Path, tmp_path: Path) -> Non
     assert {name for name in made if made[name] != expected[name]} == set()
 
 
+@pytest.mark.slow
 def test_create_without_description_keeps_starter(template: Path, tmp_path: Path) -> None:
     """A newer starter description does not change existing operators."""
     cruft("create", str(template), "--no-input", cwd=tmp_path)
@@ -191,6 +192,7 @@ def test_create_without_description_keeps_starter(template: Path, tmp_path: Path
     assert (project / "op.yml").read_text() == before
 
 
+@pytest.mark.slow
 def test_tag_is_a_version_to_make_repositories_with(template: Path, tmp_path: Path) -> None:
     run("git", "tag", f"v{VERSION}", cwd=template)
     (template / "opkit/VERSION").write_text("99.0.0\n")

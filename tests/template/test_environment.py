@@ -20,20 +20,17 @@ DESCRIPTION = EXAMPLES / "exp/exp.yml"
 
 
 class Environment:
-    """A virtual environment, and a folder with the dependencies of both distributions.
+    """A virtual environment beside the dependencies of both distributions.
 
     Args:
-        folder: the parent of both.
+        folder: the parent of the environment.
+        required: the folder of the dependencies.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, required: Path) -> None:
         self.path = folder / "venv"
         venv.create(self.path)
-        self.required = folder / "required"
-        self.required.mkdir()
-        for path in Path(sysconfig.get_path("purelib")).iterdir():
-            if not path.name.startswith(("rknn_op", "opkit")):
-                (self.required / path.name).symlink_to(path)
+        self.required = required
 
     def pip(self, *arguments: str | Path) -> None:
         """Run the tester's pip on the environment."""
@@ -67,14 +64,24 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {TEMPLATE: build_wheel(folder / "template"), OPKIT: folder / own.name}
 
 
+@pytest.fixture(scope="module")
+def required(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the dependencies; one for all tests, which share its bytecode."""
+    folder = tmp_path_factory.mktemp("required")
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        if not path.name.startswith(("rknn_op", "opkit")):
+            (folder / path.name).symlink_to(path)
+    return folder
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("removed", [TEMPLATE, OPKIT])
 @pytest.mark.parametrize("first", [TEMPLATE, OPKIT])
 def test_both_distributions(
-    first: str, removed: str, wheels: dict[str, Path], tmp_path: Path
+    first: str, removed: str, wheels: dict[str, Path], required: Path, tmp_path: Path
 ) -> None:
     repository = generate(tmp_path, str(DESCRIPTION)).path
-    environment = Environment(tmp_path)
+    environment = Environment(tmp_path, required)
     before = environment.packages()
 
     def create(name: str) -> str:

@@ -91,6 +91,7 @@ def lay(root: Path, files: Mapping[str, bytes]) -> None:
         (root / name).write_bytes(data)
 
 
+@pytest.mark.slow
 def test_interrupted_writing_leaves_whole_files(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from opkit.runtimes.pplnn import apply
+from tests.marks import quick_first
 from tests.runtimes.pplnn.checkouts import (
     HOSTS,
     OLD_VERSIONS,
@@ -585,7 +586,7 @@ def keep_few_files(repository: Path) -> None:
     data.write_text(json.dumps(content))
 
 
-@pytest.mark.parametrize("command", ["apply", "update", "revert"])
+@pytest.mark.parametrize("command", quick_first(1, ["apply", "update", "revert"]))
 def test_killed_at_any_moment(
     command: str, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

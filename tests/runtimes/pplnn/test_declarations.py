@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from tests.files.texts import DECLARATIONS
+from tests.marks import quick_first
 from tests.runtimes.pplnn.engines import STRICT, cxx
 from tests.runtimes.pplnn.operators import OPERATORS, make_repository
 from tests.runtimes.pplnn.snippets import SNIPPETS, check
 
 
-@pytest.mark.parametrize("name", SNIPPETS)
+@pytest.mark.parametrize("name", quick_first(2, SNIPPETS))
 def test_strictness(name: str, tmp_path: Path) -> None:
     check(SNIPPETS[name], [f"-I{DECLARATIONS}"], tmp_path)
 

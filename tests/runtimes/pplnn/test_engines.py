@@ -18,6 +18,7 @@ from opkit.check.reference import Reference
 from opkit.runtimes.invocation import Array
 from opkit.runtimes.pplnn.names import ENGINES
 from tests.compiling import C_SOURCES
+from tests.marks import quick_first
 from tests.runtimes.pplnn.engines import (
     INVALID_VALUE,
     N4CX,
@@ -364,7 +365,7 @@ NODES: dict[str, tuple[dict[str, Array], dict[str, tuple[str, Any]]]] = {
 
 
 @pytest.mark.parametrize("precision", ["float32", "float16"])
-@pytest.mark.parametrize("name", NODES)
+@pytest.mark.parametrize("name", quick_first(2, NODES))
 def test_examples(name: str, precision: str, engine: Callable[[str], Engine]) -> None:
     inputs, attributes = NODES[name]
     operator = engine(name)

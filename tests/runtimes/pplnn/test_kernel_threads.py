@@ -29,6 +29,7 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return build(runtimes.parse(TEXT + request.param), tmp_path_factory.mktemp("twice"), mine)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENGINES)
 def test_kernel_keeps_threads(name: str, engine: Engine) -> None:
     x = np.arange(1000, dtype=np.float32)

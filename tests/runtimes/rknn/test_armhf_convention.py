@@ -62,6 +62,7 @@ def test_check_shows_value_of_armhf(sign_of: Repository) -> None:
                      " ".join(run.stdout.split()))  # fmt: skip
 
 
+@pytest.mark.slow
 def test_check_on_other_chips_passes(sign_of: Repository) -> None:
     need("qemu-aarch64-static", "qemu-user-static")
     run = check(sign_of, "target=rk1808")

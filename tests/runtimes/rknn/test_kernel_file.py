@@ -71,6 +71,7 @@ def test_failed_set_up_prevents_inference(failing: Path, tmp_path: Path) -> None
     assert "deinitialize, 3 parameters" in lines
 
 
+@pytest.mark.slow
 def test_file_with_own_callbacks_still_builds(
     example: Callable[[str], Repository], tmp_path: Path
 ) -> None:

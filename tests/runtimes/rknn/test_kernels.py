@@ -37,6 +37,7 @@ def decode_boxes(example: Callable[..., Repository]) -> Repository:
     return example("decode_boxes", "rknn")
 
 
+@pytest.mark.slow
 def test_cpu_only_operator_mentions_no_vx(
     decode_boxes: Repository,
 ) -> None:
@@ -144,6 +145,7 @@ DOUBLED = {
 }
 
 
+@pytest.mark.slow
 def test_unwritten_vx_kernel_has_hint(copy_of_fresh: Repository) -> None:
     root = copy_of_fresh.path
     for file, change in DOUBLED.items():

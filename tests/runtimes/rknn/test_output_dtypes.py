@@ -136,6 +136,7 @@ def test_inexact_result_error_names_dtype_key(tmp_path: Path) -> None:
         Operator(tmp_path).prepare(case)
 
 
+@pytest.mark.slow
 def test_new_repository_with_integer_output_passes(tmp_path: Path) -> None:
     repository = generate(tmp_path, DESCRIPTION)
     root = repository.path
@@ -158,6 +159,7 @@ def test_new_repository_with_integer_output_passes(tmp_path: Path) -> None:
     assert "12345" in run.stdout, run.stdout
 
 
+@pytest.mark.slow
 def test_integer_inputs_are_noted_once(copy_of_fresh: Repository) -> None:
     (path,) = copy_of_fresh.path.glob("*_compute.h")
     text = path.read_text().replace("FLOAT32", "INT16").replace("float32[", "int16[")

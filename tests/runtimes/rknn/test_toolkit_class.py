@@ -169,6 +169,7 @@ def test_many_ports_and_outputs_have_a_line_each() -> None:
     assert max(map(len, lines)) <= 100
 
 
+@pytest.mark.slow
 @given(documents())
 @settings(max_examples=20, deadline=None)
 def test_any_described_operator_has_a_class(document: dict[str, Any]) -> None:

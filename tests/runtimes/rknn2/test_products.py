@@ -71,6 +71,7 @@ def test_plugin(built: Repository) -> None:
     check_plugin(built.path / "build/rk3588" / PLUGIN, "aarch64")
 
 
+@pytest.mark.slow
 def test_other_abi_has_a_folder_of_its_own(copy: Repository) -> None:
     copy.scons("target=rk3568", "abi=armhf")
     check_plugin(copy.path / "build/rk3568-armhf" / PLUGIN, "armhf")
@@ -280,6 +281,7 @@ def test_operator_without_params_needs_the_runtime(copy: Repository) -> None:
     assert library.unversioned == ()
 
 
+@pytest.mark.slow
 def test_generated_file_among_sources(copy: Repository) -> None:
     with (copy.path / "op.yml").open("a") as file:
         file.write("sources: [rknn2/blend_custom_op.c]\n")

@@ -107,6 +107,7 @@ def test_longest_name() -> None:
         parse(text(name="W" * 128))
 
 
+@pytest.mark.slow
 def test_new_description_for_both_toolkits(tmp_path: Path) -> None:
     subprocess.run(
         [*(sys.executable, "-m", "cookiecutter", str(ROOT), "--no-input"), "runtimes=rknn2, rknn"],

@@ -11,6 +11,7 @@ from opkit.runtimes import parse
 from opkit.runtimes.invocation import Invocation
 from opkit.runtimes.rknn.vx.coverage import coverage
 from opkit.runtimes.rknn.vx.launch import Launch
+from tests.marks import quick_first
 from tests.repositories import Repository
 
 LAUNCH = "rknn_kernel_myoperator.c"
@@ -28,20 +29,26 @@ def edit(repository: Repository, file: str, old: str, new: str) -> None:
 
 @pytest.mark.parametrize(
     ("file", "old", "new"),
-    [
-        pytest.param(LAUNCH, WIDTH, "1", id="launch of width 1"),
-        pytest.param(LAUNCH, WIDTH, "width / ELEMENTS_PER_ITEM", id="launch rounded down"),
-        pytest.param(LAUNCH, ", height,", ", 1,", id="launch of one row"),
-        pytest.param(LAUNCH, "output.size / (width * height)", "1", id="launch of one slice"),
-        pytest.param(LAUNCH, "ELEMENTS_PER_ITEM 8", "ELEMENTS_PER_ITEM 9", id="scale of 9"),
-        pytest.param(KERNEL, LANES, LANES.replace("7", "6"), id="lanes 0 to 6"),
-        pytest.param(
-            KERNEL, "get_global_id(1), get_", "get_global_id(1) & ~1, get_", id="every second row"
-        ),
-        pytest.param(
-            KERNEL, "get_global_id(2), 0)", "get_global_id(2) % 4, 0)", id="slices 0 to 3"
-        ),
-    ],
+    quick_first(
+        2,
+        [
+            pytest.param(LAUNCH, WIDTH, "1", id="launch of width 1"),
+            pytest.param(LAUNCH, WIDTH, "width / ELEMENTS_PER_ITEM", id="launch rounded down"),
+            pytest.param(LAUNCH, ", height,", ", 1,", id="launch of one row"),
+            pytest.param(LAUNCH, "output.size / (width * height)", "1", id="launch of one slice"),
+            pytest.param(LAUNCH, "ELEMENTS_PER_ITEM 8", "ELEMENTS_PER_ITEM 9", id="scale of 9"),
+            pytest.param(KERNEL, LANES, LANES.replace("7", "6"), id="lanes 0 to 6"),
+            pytest.param(
+                KERNEL,
+                "get_global_id(1), get_",
+                "get_global_id(1) & ~1, get_",
+                id="every second row",
+            ),
+            pytest.param(
+                KERNEL, "get_global_id(2), 0)", "get_global_id(2) % 4, 0)", id="slices 0 to 3"
+            ),
+        ],
+    ),
 )
 def test_wrong_kernels_fail(copy_of_fresh: Repository, file: str, old: str, new: str) -> None:
     edit(copy_of_fresh, file, old, new)
@@ -50,6 +57,7 @@ def test_wrong_kernels_fail(copy_of_fresh: Repository, file: str, old: str, new:
     assert re.search(r"^VX kernel .* FAILED$", checked.stdout, re.MULTILINE), checked.stdout
 
 
+@pytest.mark.slow
 def test_generated_cases_have_no_gaps(copy_of_fresh: Repository) -> None:
     assert "note: no case" not in copy_of_fresh.scons("check").stdout
 
@@ -68,6 +76,7 @@ def test_gaps_are_noted(copy_of_fresh: Repository) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_selected_cases_have_no_notes_of_gaps(copy_of_fresh: Repository) -> None:
     checked = copy_of_fresh.run("pytest", "-k", "8-uniform", "tests").stdout
     assert "VX kernel" in checked

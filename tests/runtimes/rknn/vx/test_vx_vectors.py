@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from opkit.runtimes.rknn.vx.compiler import compile_vx
+from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import INTEGERS, int32, launch, run
 
 FLOATS = ("half", "float")
@@ -165,7 +166,7 @@ CORRECTED = {
 }
 
 
-@pytest.mark.parametrize("statement", CORRECTED)
+@pytest.mark.parametrize("statement", quick_first(5, CORRECTED))
 def test_corrections(vx_folder: Path, statement: str) -> None:
     """A correction keeps line numbers, and a warning gives the portable spelling."""
     source = vx_folder / f"corrected_{list(CORRECTED).index(statement)}.vx"

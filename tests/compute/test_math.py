@@ -20,7 +20,6 @@ from opkit.toolchains.abi import ABIS, Abi
 from opkit.toolchains.optimization import EXACT
 from tests.compiling import C_SOURCES, HOST, LANGUAGES, OPKIT, build, compile_c
 from tests.compute.test_half import CHECKED, Machine
-from tests.marks import quick_first
 from tests.repositories import ROOT
 
 Floats = npt.NDArray[np.float32]
@@ -154,7 +153,7 @@ def assert_near(name: str, x: Floats, values: Floats, nearest: Floats) -> None:
     assert distance[worst] <= MAX_ULP.get(name, 1), message
 
 
-@pytest.mark.parametrize("name", quick_first(30, FUNCTIONS))
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_function_is_within_1_ulp(program: Program, name: str) -> None:
     x = arguments(program.count)
     if name in ("sin_fast", "cos_fast", "tan_fast"):

@@ -63,6 +63,7 @@ def test_new_operator_by_name(ws: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_rename_and_doctor(ws: Path) -> None:
     """The lines of a member's README.md are those of the template, with its paths."""
     assert rknn_op("doctor", "-p", str(ws)).stdout.count("workspace") == 1

@@ -13,7 +13,6 @@ import pytest
 
 from opkit.toolchains.abi import ABIS, Abi
 from tests.compiling import C_SOURCES, build, compile_c
-from tests.marks import quick_first
 
 Array = npt.NDArray[np.generic]
 
@@ -152,7 +151,7 @@ def sample(dtype: npt.DTypeLike, shape: tuple[int, ...]) -> Array:
 
 
 @pytest.mark.parametrize("abi", ABIS.values(), ids=lambda abi: abi.name)
-@pytest.mark.parametrize("optimisation", quick_first(3, ["-O0", "-O2"]))
+@pytest.mark.parametrize("optimisation", ["-O0", "-O2"])
 def test_compiles_without_warnings(abi: Abi, optimisation: str, tmp_path: Path) -> None:
     source = C_SOURCES / "device_support.c"
     result = compile_c(tmp_path / "device.o", source, "-c", optimisation, abi=abi)

@@ -18,7 +18,6 @@ from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx import clang
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.reader import Broken, read
-from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import Array, launch, run
 
 PUBLISHED = os.environ.get("PUBLISHED_VX", "")
@@ -158,7 +157,7 @@ SPELLINGS = {
 
 
 @pytest.mark.parametrize("statements", SPELLINGS)
-@pytest.mark.parametrize("place", quick_first(5, ["body", "macro"]))
+@pytest.mark.parametrize("place", ["body", "macro"])
 def test_spellings(vx_folder: Path, statements: str, place: str) -> None:
     number = list(SPELLINGS).index(statements)
     defined = f"#define STATEMENTS {statements}\n" if place == "macro" else ""

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Iterator
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -89,6 +94,32 @@ def test_patterns_are_those_of_ecma_262() -> None:
 
 def test_schema_is_valid() -> None:
     jsonschema.Draft202012Validator.check_schema(description_schema())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--check-metaschema", ROOT / SOURCE],
+        ["--schemafile", ROOT / SOURCE, *EXAMPLE_DESCRIPTIONS],
+    ],
+    ids=["schema", "library"],
+)
+def test_check_jsonschema(arguments: Sequence[str | Path]) -> None:
+    """It has the regular expressions of ECMA 262."""
+    command = [sys.executable, "-m", "check_jsonschema", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.skipif("AJV" not in os.environ, reason="set AJV to the command of ajv-cli")
+def test_ajv(tmp_path: Path) -> None:
+    for path in EXAMPLE_DESCRIPTIONS:
+        (tmp_path / f"{path.stem}.json").write_text(json.dumps(loaded(path.read_text())))
+    command = [*shlex.split(os.environ["AJV"]), "validate", "--spec=draft2020", "--strict=log"]
+    command += ["-s", str(ROOT / SOURCE), "-d", f"{tmp_path}/*.json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count(" valid\n") == len(EXAMPLE_DESCRIPTIONS)
 
 
 @pytest.mark.parametrize("name", GOOD_TEXTS)

@@ -171,10 +171,8 @@ static inline float opkit_sigmoid(float x)
     const float power = opkit_power_of_two(split.rounded);
     const float product = power * opkit_exp_terms(split.rest, split.rest);
     const float divisor = (unit + power) + product;
-    /* What the rounded sum has not, from the largest summand on. */
-    const float larger = opkit_at_least(power, unit);
-    const float smaller = opkit_at_most(power, unit);
-    const float divisor_low = ((larger - divisor) + product) + smaller;
+    /* What the rounded sum has not; its own error, if unit is the larger one, matters little. */
+    const float divisor_low = ((power - divisor) + product) + unit;
     const float quotient = 1.0F / divisor;
     return (quotient - quotient * (quotient * divisor_low)) * unit;
 }

@@ -108,6 +108,7 @@ def test_vx(tmp_path: Path) -> None:
     assert re.fullmatch(NUMBER, rows(text)["2"][0][0])
 
 
+@pytest.mark.slow
 def test_build(tmp_path: Path) -> None:
     run("benchmarks.build", "--runs", "1", "--warm", "--output", str(tmp_path))
     text = (tmp_path / "RESULTS.md").read_text()

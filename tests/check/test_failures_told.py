@@ -70,6 +70,7 @@ def check(repository: Repository, compute: str = "", reference: str = "") -> tup
     return printed, printed.partition(" causes of failures ")[2]
 
 
+@pytest.mark.slow
 def test_failures_of_a_param_are_one_message(told: Repository) -> None:
     printed, groups = check(told, "    outputs->y.float32[1] += (float)params->mode;")
     assert groups.splitlines()[1:5] == [

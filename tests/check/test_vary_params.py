@@ -238,6 +238,7 @@ def test_generated_cases_vary_params(scan: Repository) -> None:
     assert UNREAD in one_line(run.stderr)
 
 
+@pytest.mark.slow
 def test_param_without_use_in_c_and_numpy_fails(scan: Repository) -> None:
     write(
         scan,

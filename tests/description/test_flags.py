@@ -82,6 +82,7 @@ def flags_of(command: str) -> tuple[str, ...]:
     return (*flags, "-x", "c++" if words[1] == "c++" else "c")
 
 
+@pytest.mark.slow
 def test_macros_of_compilers_are_refused(commands: list[str]) -> None:
     compilers = {*map(flags_of, commands)} - {()}
     assert len(compilers) > 5

@@ -53,6 +53,7 @@ def descriptions() -> list[Any]:
     return [_changed(choose.choice(good), choose) for _ in range(COUNT)]
 
 
+@pytest.mark.slow
 def test_schema_and_parser_agree(descriptions: list[Any]) -> None:
     validator = jsonschema.Draft202012Validator(description_schema())
     accepted, disagreements = 0, []

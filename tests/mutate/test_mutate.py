@@ -139,6 +139,7 @@ def test_first_runtime(tmp_path: Path, runtime: str) -> None:
     assert printed(run) == "your cases notice all 4 changes\n"
 
 
+@pytest.mark.slow
 def test_red_check_is_said_at_once(repository: Repository) -> None:
     write(repository, GOOD)
     (repository.path / "bend_reference.py").write_text(REFERENCE.replace("x * high", "x"))

@@ -13,6 +13,7 @@ from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from tests.repositories import Repository
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.int16, np.int32])
 def test_integers(dtype: type, example: Callable[[str], Repository]) -> None:
     repository = example("truncate_div")

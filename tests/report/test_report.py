@@ -523,6 +523,7 @@ def test_browser_check_detects_wide_page(tmp_path: Path) -> None:
     assert look(file, 390).width > 390
 
 
+@pytest.mark.slow
 def test_scons_report_output(reported: tuple[Repository, str]) -> None:
     repository, printed = reported
     size = (repository.path / "build/report.html").stat().st_size

@@ -285,6 +285,7 @@ def test_host_library_is_not_a_product(folder: Path, monkeypatch: pytest.MonkeyP
         assert built_now == "made/build/rk3588/libmy_exp.so\n"
 
 
+@pytest.mark.slow
 def test_build_and_check_many(
     example: Callable[[str], Repository], copy_of_fresh: Repository, folder: Path
 ) -> None:
@@ -619,6 +620,7 @@ def test_demo_shows_scons_output_on_failure(folder: Path, monkeypatch: pytest.Mo
     assert result.stderr == "error: `scons target=rv1126` failed in made; its output is above\n"
 
 
+@pytest.mark.slow
 def test_wheel_runs_by_uvx(folder: Path) -> None:
     """The wheel's dependencies come from this machine instead of a network."""
     scratch = folder.parent

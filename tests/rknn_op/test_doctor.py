@@ -30,6 +30,7 @@ def test_tools_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.slow
 def test_absent_tools_have_a_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     found = _states("-p", str(tmp_path))

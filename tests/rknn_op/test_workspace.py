@@ -233,6 +233,7 @@ def test_build_leaves_out_other_targets(ws: Path, monkeypatch: pytest.MonkeyPatc
     assert_error(rknn_op("build", "-t", "rk1808"), "target=rk1808: none of 2 operators has")
 
 
+@pytest.mark.slow
 def test_report_of_the_team(ws: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page has a row for each kernel, and the reason of an operator without results."""
     monkeypatch.chdir(ws)

@@ -185,6 +185,7 @@ def tool(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "through", quick_first(1, ["", "other.txt"]), ids=["directly", "through another file"]
 )
@@ -268,6 +269,7 @@ def changed(root: Path) -> None:
     path.write_text(json.dumps(content))
 
 
+@pytest.mark.slow
 def test_each_repository_is_built_with_its_own(made: Path, root: Path) -> None:
     changed(root)
     done = rknn_op("build", "-p", str(made), "-p", str(root), "-t", "x64")

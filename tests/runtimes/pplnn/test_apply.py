@@ -20,7 +20,6 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from opkit.runtimes.pplnn import apply
-from tests.marks import quick_first
 from tests.runtimes.pplnn.checkouts import (
     HOSTS,
     OLD_VERSIONS,
@@ -512,6 +511,7 @@ ENDINGS = st.sampled_from(["\n", "\r\n"])
 
 
 # Examples take long: hypothesis does not shrink a failing one.
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None, phases=(Phase.reuse, Phase.generate))
 @given(data=st.data())
 def test_operators_do_not_meddle(data: st.DataObject, tmp_path_factory: Any) -> None:
@@ -586,7 +586,8 @@ def keep_few_files(repository: Path) -> None:
     data.write_text(json.dumps(content))
 
 
-@pytest.mark.parametrize("command", quick_first(1, ["apply", "update", "revert"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["apply", "update", "revert"])
 def test_killed_at_any_moment(
     command: str, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

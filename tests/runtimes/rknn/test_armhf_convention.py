@@ -52,6 +52,7 @@ def sign_of(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     return repository
 
 
+@pytest.mark.slow
 def test_check_shows_value_of_armhf(sign_of: Repository) -> None:
     need("qemu-arm-static", "qemu-user-static")
     run = check(sign_of, "target=rv1126", "verbose=1")

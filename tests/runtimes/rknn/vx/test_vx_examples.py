@@ -180,6 +180,7 @@ def test_kernel_name_to_function(name: str, function: str) -> None:
     assert function_of(name) == function
 
 
+@pytest.mark.slow
 def test_work_group_kernel_is_found(
     example: Callable[[str], Repository],
 ) -> None:
@@ -247,6 +248,7 @@ def test_scons_vx_gdb_prints_command(example: Callable[[str], Repository]) -> No
     assert "gdb is not on PATH; install it (apt install gdb)" in refused.stderr
 
 
+@pytest.mark.slow
 def test_gdb_stops_at_first_kernel_line(example: Callable[[str], Repository]) -> None:
     need("gdb", "gdb")
     repository = example("exp")

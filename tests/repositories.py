@@ -162,26 +162,8 @@ def generate_example(folder: Path, name: str, runtime: str = "") -> Repository:
     return repository
 
 
-LIBRARIES = {
-    "rknn": ("build/x64/lib{}.so", "build/host/lib{}.so"),
-    "rknn2": ("build/rknn2/x64/librkcst_{}.so", "build/rknn2/host/librkcst_{}.so"),
-    "pplnn": ("build/pplnn/host/delivered/lib{}.so", "build/pplnn/host/lib{}.so"),
-}
-"""Runtime -> the libraries of an operator for this PC: the delivered one, and the check's own."""
-_HOST_RUNTIMES = {
-    "rknn": ("build/host/libOpenVX.so", "build/host/vx_runtime.so"),
-    "rknn2": ("build/rknn2/host/librknnrt.so",),
-    "pplnn": ("build/pplnn/host/libpplnn_driver.so",),
-}
-REPORTING = "rknn2"
-"""The runtime of every operator of ONNX in the library whose check build library_kernels makes."""
-
-
 def library_kernels(name: str, count: int = 0) -> Repository:
-    """Return the repository of an operator of the library, with its kernels for this PC.
-
-    Builds the kernel as delivered for each runtime, and the check's own, which reports undefined
-    behavior, for one: the math is the same text in all. Compiling it takes most of the time.
+    """Return the repository of an operator of the library, built for this PC.
 
     One process of the run makes and builds it. All share it, so that no one may change it.
 
@@ -196,10 +178,7 @@ def library_kernels(name: str, count: int = 0) -> Repository:
         plan = plan_operator(operator, folder / name, Choices())
         create(plan)
         repository = Repository(plan.folder)
-        built = ["build/host/harness", LIBRARIES[REPORTING][1]]
-        for runtime in operator.spec.runtimes:
-            built += [LIBRARIES[runtime][0], *_HOST_RUNTIMES[runtime]]
-        repository.scons("-s", "target=x64", *(path.format(name.lower()) for path in built))
+        repository.scons("-s", "target=x64")
         return repository
 
     return made_once(f"{name} {'' if operator is own else count} for this PC", make)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from opkit.check.session import Session
 from opkit.files.unread_params import unread_params
 from opkit.runtimes import expected_kernels, parse
 from tests.check.target_repositories import need
-from tests.repositories import LIBRARIES, LIBRARY, ONNX_OPERATORS, Repository, library_kernels
+from tests.repositories import ONNX_OPERATORS, Repository, library_kernels
 
 pytestmark = pytest.mark.slow
 
@@ -25,9 +24,9 @@ OF_EACH_KIND = ["CumSum", "Exp", "NonMaxSuppression", "Xor"]
 
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_own_tests_pass(group: int, tmp_path: Path) -> None:
-    """Run the tests of several repositories in one process, as `scons check` does."""
+    """Run the tests of several repositories in one process, with the builds of `scons check`."""
     names = [*ONNX_OPERATORS.values()][group::GROUPS]
-    repositories = [with_every_check_build(name, tmp_path) for name in names]
+    repositories = [library_kernels(name).copy(tmp_path) for name in names]
     session, log = tmp_path / "session.json", tmp_path / "log.jsonl"
     Session(log=log).write(session)
     folders = " ".join(repository.path.name for repository in repositories)
@@ -43,18 +42,6 @@ def test_own_tests_pass(group: int, tmp_path: Path) -> None:
     found = run_log.read(log)
     for repository in repositories:
         assert_complete(found, repository)
-
-
-def with_every_check_build(name: str, folder: Path) -> Repository:
-    """Return a copy of an operator's repository; delivered libraries stand in for check builds."""
-    repository = library_kernels(name).copy(folder)
-    for runtime in LIBRARY[name].spec.runtimes:
-        delivered, checked = (
-            repository.path / path.format(name.lower()) for path in LIBRARIES[runtime]
-        )
-        if not checked.exists():
-            shutil.copy(delivered, checked)
-    return repository
 
 
 def assert_complete(log: RunLog, repository: Repository) -> None:

@@ -3,9 +3,10 @@
  *
  * Each result is at most 1 ulp from the float that is nearest to the exact one, NaN, infinities,
  * zeros (with their sign) and subnormals included, with and without fused multiply-add
- * (-ffp-contract), in the default rounding mode. benchmarks/RESULTS.md of rknn-op-template names
- * the arguments that were measured. clang fuses multiplications and additions here where the
- * processor can, whatever the flags say: the last bit of a result may differ between processors.
+ * (-ffp-contract), in the default rounding mode, unless a function names another bound.
+ * benchmarks/RESULTS.md of rknn-op-template names the arguments that were measured. clang fuses
+ * multiplications and additions here where the processor can, whatever the flags say: the last bit
+ * of a result may differ between processors.
  *
  * Needs IEEE 754 arithmetic: no -ffast-math, and no flush-to-zero mode. The vectors of 32-bit ARM
  * (NEON) flush subnormals to zero, so that compilers vectorize a loop of floats only if it asks for
@@ -612,8 +613,7 @@ static inline float opkit_atan(float x)
     return opkit_times_sign(large ? complement : s + excess, x);
 }
 
-/* ---- The error function, the normal distribution
- * ---------------------------------------------------------------------- */
+/* ---- The error function, the normal distribution --------------------------------------------- */
 
 /* Returns 2^r for |r| up to 1/2. */
 static inline float opkit_exp2_near_0(float r)

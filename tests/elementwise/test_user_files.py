@@ -161,7 +161,7 @@ def test_check(repository: Repository) -> None:
     reference = path / "blend_reference.py"
     reference.write_text(reference.read_text().replace(REFERENCE, REAL_REFERENCE))
     repository.scons("quick=1", "check")
-    repository.scons("quick=1", "check", "mutate=1")
+    repository.scons("quick=1", "check", "mutate=4")
 
     own = path.with_name("own")
     shutil.copytree(path, own, ignore=shutil.ignore_patterns("build"))

@@ -38,6 +38,9 @@ COMPUTE = """\
 static const char *bend_compute(const struct bend_inputs *inputs,
                                 const struct bend_params *params, struct bend_outputs *outputs)
 {
+    if (inputs->x.type != OPKIT_FLOAT32 || outputs->y.type != OPKIT_FLOAT32) {
+        return "x and y must be float16 or float32";
+    }
     for (size_t i = 0; i < outputs->y.size; i++) {
         const float x = inputs->x.float32[i];
         outputs->y.float32[i] = x < params->low ? x - params->low : x * params->high;
@@ -72,7 +75,7 @@ def test_cpu_kernel(case):
 GOOD, WEAK = TESTS.format(values="ramp()"), TESTS.format(values="uniform(0, 4)")
 ONE_LIVES = """\
 your cases notice {noticed} of {total} changes; this one lives:
-bend_compute.h:10 `x < params->low` -> `x <= params->low`
+bend_compute.h:13 `x < params->low` -> `x <= params->low`
 Add a case that fails with such a change, unless the change makes no difference.
 """
 

@@ -653,9 +653,12 @@ def _compare(
         result.add(difference)
         if difference.wrong:
             inputs, params = prepared.invocation.inputs, prepared.invocation.params
+            seen = [actual, expected]
+            if output_tolerance.flushes:
+                seen = [without_subnormals(array) for array in seen]
             lines = [
                 wrong_elements(name, actual, expected, difference, output_tolerance, sides),
-                *filter(None, [look := appearance(actual, expected, FILLS, sides.expected)]),
+                *filter(None, [look := appearance(*seen, FILLS, sides.expected)]),
                 *context(inputs, params, expected.shape, difference.worst),
             ]
             problems.append("\n    ".join(lines))

@@ -36,7 +36,7 @@ def readme(spec: OpSpec, parts: Sequence[Readme], source: str = "") -> str:
         function=f"{spec.lower}_{'of' if spec.elementwise else 'compute'}",
         target=spec.target_platform,
         about=_about(parts),
-        product="".join(_product(spec, part) for part in parts),
+        first_commands=_first_commands(spec, parts),
         source=f"\n{source}" if source else "",
         files="".join(part.files for part in parts),
         shared=shared_rows(),
@@ -98,13 +98,16 @@ _THREAD_CHECK = """\
 """
 
 
-def _product(spec: OpSpec, part: Readme) -> str:
-    """Return the command that builds for a runtime; empty if it builds nothing."""
-    if not part.product:
-        return ""
-    is_default = part.target == spec.target_platform
-    command = ".venv/bin/scons" if is_default else f".venv/bin/scons target={part.target}"
-    return f"    {command:<25}  # {part.product}\n"
+def _first_commands(spec: OpSpec, parts: Sequence[Readme]) -> str:
+    """Return the command that checks, and those that build for runtimes, with comments."""
+    commands = [(".venv/bin/scons check", "compares every case with numpy, on this PC")]
+    for part in parts:
+        if part.product:
+            is_default = part.target == spec.target_platform
+            command = ".venv/bin/scons" if is_default else f".venv/bin/scons target={part.target}"
+            commands.append((command, part.product))
+    width = max(len(command) for command, _ in commands)
+    return "".join(f"    {command:<{width}}  # {about}\n" for command, about in commands)
 
 
 def gitattributes(parts: Sequence[Readme]) -> str:

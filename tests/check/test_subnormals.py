@@ -51,6 +51,7 @@ def reference(inputs, params):
 class Engine(Kernel):
     """The operator in a process that replaces subnormals by zeros."""
 
+    factor: float
     error: float
     precision: Mapping[str, str]
     flushed_dtypes = ("float32",)
@@ -62,20 +63,21 @@ class Engine(Kernel):
 
     def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
         x = without_subnormals(invocation.inputs["x"])
-        y = without_subnormals(x * np.float32(0.5)) + np.float32(self.error)
+        y = without_subnormals(x * np.float32(self.factor)) + np.float32(self.error)
         return RunResult(outputs={"y": y})
 
 
 class Half(Operator):
     """The operator with no kernel but the one in the engine."""
 
+    factor = 0.5
     error = 0.0
 
     def cpu_kernels(self, executors: Any = ()) -> dict[str, Any]:
         return {}
 
     def vendor_kernels(self, executors: Any) -> dict[str, Any]:
-        return {executor.name: Engine(self.error, {}) for executor in executors}
+        return {executor.name: Engine(self.factor, self.error, {}) for executor in executors}
 
 
 @pytest.fixture
@@ -125,6 +127,13 @@ def test_larger_differences_are_not_tolerated(half: Half) -> None:
     half.error = float(2 * TINY)
     with pytest.raises(pytest.fail.Exception, match=r"allowed: 0 ulp or 1\.17549e-38"):
         checked(half, [TINY])
+
+
+def test_appearance_without_subnormals(half: Half) -> None:
+    """A lost subnormal hides no factor of all other elements."""
+    half.factor = 0.25
+    with pytest.raises(pytest.fail.Exception, match="each element is the reference's times 1/2"):
+        checked(half, [4, 3, -6, TINY])
 
 
 def test_case_that_the_reference_refuses_without_subnormals(half: Half) -> None:

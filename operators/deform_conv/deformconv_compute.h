@@ -26,15 +26,15 @@ enum {
     DEFORMCONV_LOCATIONS = 64, /* of a block, at most */
     DEFORMCONV_MATRIX = 16384, /* floats */
     DEFORMCONV_ROWS = 6, /* of a tile of the output: kernels */
-    DEFORMCONV_COLUMNS = 8, /* of a tile: locations */
+    DEFORMCONV_COLUMNS = 8, /* of a tile: locations; twice as many with AVX2 */
     DEFORMCONV_MAX_ELEMENTS = DEFORMCONV_SAMPLES / DEFORMCONV_COLUMNS /* of a kernel */
 };
 
 /* Inlines a function into its callers, so that it is compiled for the same processors. */
 #define DEFORMCONV_INLINE __attribute__((always_inline)) static inline
 
-/* A row of a tile: two registers where the processor's have 4 floats. */
-typedef float deformconv_row __attribute__((vector_size(DEFORMCONV_COLUMNS * sizeof(float))));
+/* A vector of sums: two registers where the processor's have 4 floats. */
+typedef float deformconv_vector __attribute__((vector_size(DEFORMCONV_COLUMNS * sizeof(float))));
 
 /* One dimension of the images. */
 struct deformconv_dimension {
@@ -326,12 +326,12 @@ DEFORMCONV_INLINE void deformconv_interpolate(const struct deformconv_samples *s
 }
 
 /* Adds the first `count` columns of a row of a tile to the output. */
-DEFORMCONV_INLINE void deformconv_add(const deformconv_row *sums, float *y, size_t count)
+DEFORMCONV_INLINE void deformconv_add(const deformconv_vector *sums, float *y, size_t count)
 {
-    deformconv_row row = *sums;
+    deformconv_vector row = *sums;
 
     if (count == DEFORMCONV_COLUMNS) {
-        deformconv_row old;
+        deformconv_vector old;
 
         memcpy(&old, y, sizeof old);
         row += old;
@@ -345,39 +345,47 @@ DEFORMCONV_INLINE void deformconv_add(const deformconv_row *sums, float *y, size
 
 /*
  * Adds a tile of the product of the kernels and a matrix to the output. `kernels` and `columns` are
- * those of the tile that exist: the last kernel stands for the missing ones.
+ * those of the tile that exist: the last kernel stands for the missing ones. A row of the tile has
+ * `vectors` vectors, 1 or 2. Inlined, so that all sums are in registers.
  */
 DEFORMCONV_INLINE void deformconv_tile(const struct deformconv_part *part, const float *matrix,
-                                       const float *w, size_t kernels, float *y, size_t columns)
+                                       const float *w, size_t kernels, float *y, size_t columns,
+                                       size_t vectors)
 {
     OPKIT_FUSED
     const size_t step = part->layout->group_channels * part->layout->elements;
     const size_t depth = part->channels * part->layout->elements;
-    const size_t last = kernels - 1;
-    const float *w1 = w + deformconv_min(1, last) * step, *w2 = w + deformconv_min(2, last) * step;
-    const float *w3 = w + deformconv_min(3, last) * step, *w4 = w + deformconv_min(4, last) * step;
-    const float *w5 = w + deformconv_min(5, last) * step;
-    deformconv_row a = {0.0F}, b = a, c = a, d = a, e = a, f = a; /* in registers */
+    const float *rows[DEFORMCONV_ROWS];
+    deformconv_vector sums[DEFORMCONV_ROWS][2] = {{{0.0F}}};
 
-    for (size_t i = 0; i < depth; i++) {
-        deformconv_row samples;
-
-        memcpy(&samples, matrix + i * part->layout->block, sizeof samples);
-        a += samples * w[i];
-        b += samples * w1[i];
-        c += samples * w2[i];
-        d += samples * w3[i];
-        e += samples * w4[i];
-        f += samples * w5[i];
+    for (size_t row = 0; row < DEFORMCONV_ROWS; row++) {
+        rows[row] = w + deformconv_min(row, kernels - 1) * step;
     }
-    const deformconv_row sums[DEFORMCONV_ROWS] = {a, b, c, d, e, f};
-    for (size_t i = 0; i < kernels; i++) {
-        deformconv_add(&sums[i], y + i * part->layout->locations, columns);
+    for (size_t i = 0; i < depth; i++) {
+        deformconv_vector samples[2];
+
+        memcpy(samples, matrix + i * part->layout->block, vectors * sizeof *samples);
+        for (size_t row = 0; row < DEFORMCONV_ROWS; row++) {
+            for (size_t vector = 0; vector < vectors; vector++) {
+                sums[row][vector] += samples[vector] * rows[row][i];
+            }
+        }
+    }
+    for (size_t row = 0; row < kernels; row++) {
+        float *to = y + row * part->layout->locations;
+
+        deformconv_add(&sums[row][0], to, deformconv_min(columns, DEFORMCONV_COLUMNS));
+        if (vectors == 2) {
+            deformconv_add(&sums[row][1], to + DEFORMCONV_COLUMNS, columns - DEFORMCONV_COLUMNS);
+        }
     }
 }
 
-/* Adds some channels to the output: their samples become a matrix, which the kernels multiply. */
-DEFORMCONV_INLINE void deformconv_add_part(const struct deformconv_part *part)
+/*
+ * Adds some channels to the output: their samples become a matrix, which the kernels multiply, in
+ * tiles of 1 or 2 `vectors`.
+ */
+DEFORMCONV_INLINE void deformconv_add_part(const struct deformconv_part *part, size_t vectors)
 {
     const struct deformconv_layout *layout = part->layout;
     const size_t samples = layout->elements * layout->block;
@@ -397,24 +405,29 @@ DEFORMCONV_INLINE void deformconv_add_part(const struct deformconv_part *part)
         const size_t kernels = deformconv_min(layout->group_kernels - kernel, DEFORMCONV_ROWS);
         const float *w = part->w + kernel * layout->group_channels * layout->elements;
         float *y = part->y + kernel * layout->locations;
+        size_t i = 0;
 
-        for (size_t i = 0; i < part->count; i += DEFORMCONV_COLUMNS) {
+        for (; vectors == 2 && i + DEFORMCONV_COLUMNS < part->count; i += 2 * DEFORMCONV_COLUMNS) {
             deformconv_tile(part, matrix + i, w, kernels, y + i,
-                            deformconv_min(part->count - i, DEFORMCONV_COLUMNS));
+                            deformconv_min(part->count - i, 2 * DEFORMCONV_COLUMNS), 2);
+        }
+        for (; i < part->count; i += DEFORMCONV_COLUMNS) {
+            deformconv_tile(part, matrix + i, w, kernels, y + i,
+                            deformconv_min(part->count - i, DEFORMCONV_COLUMNS), 1);
         }
     }
 }
 
 static void deformconv_add_baseline(const struct deformconv_part *part)
 {
-    deformconv_add_part(part);
+    deformconv_add_part(part, 1);
 }
 
 #if defined(OPKIT_AVX2)
-/* The same for processors with AVX2: a row of a tile is one register. */
+/* The same for processors with AVX2: a vector is one register, so that there are enough for 2. */
 OPKIT_AVX2 static void deformconv_add_avx2(const struct deformconv_part *part)
 {
-    deformconv_add_part(part);
+    deformconv_add_part(part, 2);
 }
 #endif
 

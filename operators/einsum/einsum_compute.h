@@ -428,25 +428,28 @@ struct einsum_block {
     float right[EINSUM_COLUMNS * EINSUM_TERMS];
 };
 
-/* Writes a row of a tile, or adds it to the output. */
+/* Writes a row of a tile, or adds it to the output: by vectors, if its columns are neighbors. */
 static void einsum_write(const struct einsum_block *block, const float *sums, size_t column,
                          size_t count, float *y)
 {
     const size_t *places = block->column_places + column;
+    size_t i = 0;
 
     if (block->task->has_contiguous_columns) {
         float *to = y + places[0];
-        if (block->is_first) {
-            memcpy(to, sums, count * sizeof *to);
-            return;
+        for (; i + EINSUM_LANES <= count; i += EINSUM_LANES) {
+            einsum_vector sum;
+            memcpy(&sum, sums + i, sizeof sum);
+            if (!block->is_first) {
+                einsum_vector old;
+                memcpy(&old, to + i, sizeof old);
+                sum += old;
+            }
+            memcpy(to + i, &sum, sizeof sum);
         }
-        for (size_t i = 0; i < count; i++) {
-            to[i] += sums[i];
-        }
-    } else {
-        for (size_t i = 0; i < count; i++) {
-            y[places[i]] = block->is_first ? sums[i] : y[places[i]] + sums[i];
-        }
+    }
+    for (; i < count; i++) {
+        y[places[i]] = block->is_first ? sums[i] : y[places[i]] + sums[i];
     }
 }
 

@@ -39,7 +39,7 @@ def program(threads: int, abi: Abi = HOST) -> Path:
     """Return the program with a count of threads, static for another ABI than this machine's."""
     folder = Path(tempfile.mkdtemp(dir=folder_of_run()))
     musl = f"--target={abi.triple.replace('gnu', 'musl')}"
-    flags = () if abi is HOST else (musl, "-static")
+    flags = () if abi is HOST else (musl, "-static", "-s")
     count = f"-DOPKIT_THREADS={threads}"
     return build(folder / "program", count, PROGRAM, *flags, "-lpthread", "-lm", abi=abi)
 

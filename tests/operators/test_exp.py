@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
@@ -11,13 +9,12 @@ from opkit.check.comparison import ulp_distance
 from opkit.runtimes import parse
 from opkit.runtimes.invocation import Invocation
 from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
-from tests.repositories import Repository
+from tests.repositories import library_kernels
 
 
 @pytest.mark.slow
-def test_all_halves_are_correctly_rounded(example: Callable[[str], Repository]) -> None:
-    repository = example("exp")
-    repository.scons("target=x64")
+def test_all_halves_are_correctly_rounded() -> None:
+    repository = library_kernels("Exp")
     spec = parse((repository.path / "op.yml").read_text())
     kernel = host_kernel(spec, repository.path / "build/x64/libexp.so", repository.path / HOST)
     halves = np.arange(2**16, dtype=np.uint16).view(np.float16)

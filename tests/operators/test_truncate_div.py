@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 from opkit.runtimes import parse
 from opkit.runtimes.invocation import Array, Invocation, RunOptions
 from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
-from tests.repositories import Repository
+from tests.repositories import library_kernels
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.int16, np.int32])
-def test_integers(dtype: type, example: Callable[[str], Repository]) -> None:
-    repository = example("truncate_div")
-    repository.scons("target=x64")
+def test_integers(dtype: type) -> None:
+    repository = library_kernels("TruncateDiv")
     spec = parse((repository.path / "op.yml").read_text())
     library = repository.path / "build/x64/libtruncatediv.so"
     kernel = host_kernel(spec, library, repository.path / HOST)

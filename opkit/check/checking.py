@@ -653,9 +653,9 @@ def _compare(
         result.add(difference)
         if difference.wrong:
             inputs, params = prepared.invocation.inputs, prepared.invocation.params
-            seen = [actual, expected]
+            seen = actual, expected
             if output_tolerance.flushes:
-                seen = [without_subnormals(array) for array in seen]
+                seen = without_subnormals(actual), without_subnormals(expected)
             lines = [
                 wrong_elements(name, actual, expected, difference, output_tolerance, sides),
                 *filter(None, [look := appearance(*seen, FILLS, sides.expected)]),

@@ -99,7 +99,7 @@ _THREAD_CHECK = """\
 
 
 def _first_commands(spec: OpSpec, parts: Sequence[Readme]) -> str:
-    """Return the command that checks, and those that build for runtimes, with comments."""
+    """Return the commands of the check and of each runtime's build, with comments."""
     commands = [(".venv/bin/scons check", "compares every case with numpy, on this PC")]
     for part in parts:
         if part.product:

@@ -17,7 +17,7 @@ from opkit.toolchains.abi import ABIS
 from tests.description.test_names import described, files_of
 from tests.repositories import generate
 
-_NO_MACROS = ("-c", "-D", "-I", "-W", "-f", "-g")
+_NO_MACROS = ("-c", "-D", "-I", "-MD", "-W", "-f", "-g")
 _FILE = re.compile(r"\.(c|cc)$")
 _DEFINED = re.compile(r"(?<![\w-])-[DU] ?(\w+)")
 _REQUESTS = (

@@ -111,13 +111,11 @@ def relative(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.slow
 def test_no_old_phrases() -> None:
     found = [f"{relative(path)}:{hit}" for path in texts() for hit in old_phrases(path.read_text())]
     assert not found, "\n".join(found)
 
 
-@pytest.mark.slow
 def test_first_sentences_have_nouns() -> None:
     found = [
         f"{relative(path)}:{line}: {sentence}"

@@ -26,15 +26,15 @@ enum {
     DEFORMCONV_LOCATIONS = 64, /* of a block, at most */
     DEFORMCONV_MATRIX = 16384, /* floats */
     DEFORMCONV_ROWS = 6, /* of a tile of the output: kernels */
-    DEFORMCONV_COLUMNS = 8, /* of a tile: locations; twice as many with AVX2 */
-    DEFORMCONV_MAX_ELEMENTS = DEFORMCONV_SAMPLES / DEFORMCONV_COLUMNS /* of a kernel */
+    DEFORMCONV_LANES = 8, /* columns of a vector, of which a tile has 1 or 2: locations */
+    DEFORMCONV_MAX_ELEMENTS = DEFORMCONV_SAMPLES / DEFORMCONV_LANES /* of a kernel */
 };
 
 /* Inlines a function into its callers, so that it is compiled for the same processors. */
 #define DEFORMCONV_INLINE __attribute__((always_inline)) static inline
 
 /* A vector of sums: two registers where the processor's have 4 floats. */
-typedef float deformconv_vector __attribute__((vector_size(DEFORMCONV_COLUMNS * sizeof(float))));
+typedef float deformconv_vector __attribute__((vector_size(DEFORMCONV_LANES * sizeof(float))));
 
 /* One dimension of the images. */
 struct deformconv_dimension {
@@ -54,7 +54,7 @@ struct deformconv_layout {
     size_t channels, kernels; /* of x and y, in all groups */
     size_t group_channels, group_kernels; /* of each group */
     size_t offset_channels; /* of each offset group */
-    size_t block; /* locations: a multiple of DEFORMCONV_COLUMNS */
+    size_t block; /* locations: a multiple of DEFORMCONV_LANES */
 };
 
 /* A sample's two neighbors along one dimension: of those outside, the weight is 0. */
@@ -170,8 +170,8 @@ static const char *deformconv_read(const struct deformconv_params *params,
         return "the images of x must have 1 to 2^32 - 1 pixels";
     }
     const size_t room = DEFORMCONV_SAMPLES / layout->elements;
-    layout->block = room < DEFORMCONV_LOCATIONS ? room - room % DEFORMCONV_COLUMNS
-                                                : (size_t)DEFORMCONV_LOCATIONS;
+    layout->block =
+        room < DEFORMCONV_LOCATIONS ? room - room % DEFORMCONV_LANES : (size_t)DEFORMCONV_LOCATIONS;
     return NULL;
 }
 
@@ -330,7 +330,7 @@ DEFORMCONV_INLINE void deformconv_add(const deformconv_vector *sums, float *y, s
 {
     deformconv_vector row = *sums;
 
-    if (count == DEFORMCONV_COLUMNS) {
+    if (count == DEFORMCONV_LANES) {
         deformconv_vector old;
 
         memcpy(&old, y, sizeof old);
@@ -374,9 +374,9 @@ DEFORMCONV_INLINE void deformconv_tile(const struct deformconv_part *part, const
     for (size_t row = 0; row < kernels; row++) {
         float *to = y + row * part->layout->locations;
 
-        deformconv_add(&sums[row][0], to, deformconv_min(columns, DEFORMCONV_COLUMNS));
+        deformconv_add(&sums[row][0], to, deformconv_min(columns, DEFORMCONV_LANES));
         if (vectors == 2) {
-            deformconv_add(&sums[row][1], to + DEFORMCONV_COLUMNS, columns - DEFORMCONV_COLUMNS);
+            deformconv_add(&sums[row][1], to + DEFORMCONV_LANES, columns - DEFORMCONV_LANES);
         }
     }
 }
@@ -407,13 +407,13 @@ DEFORMCONV_INLINE void deformconv_add_part(const struct deformconv_part *part, s
         float *y = part->y + kernel * layout->locations;
         size_t i = 0;
 
-        for (; vectors == 2 && i + DEFORMCONV_COLUMNS < part->count; i += 2 * DEFORMCONV_COLUMNS) {
+        for (; vectors == 2 && i + DEFORMCONV_LANES < part->count; i += 2 * DEFORMCONV_LANES) {
             deformconv_tile(part, matrix + i, w, kernels, y + i,
-                            deformconv_min(part->count - i, 2 * DEFORMCONV_COLUMNS), 2);
+                            deformconv_min(part->count - i, 2 * DEFORMCONV_LANES), 2);
         }
-        for (; i < part->count; i += DEFORMCONV_COLUMNS) {
+        for (; i < part->count; i += DEFORMCONV_LANES) {
             deformconv_tile(part, matrix + i, w, kernels, y + i,
-                            deformconv_min(part->count - i, DEFORMCONV_COLUMNS), 1);
+                            deformconv_min(part->count - i, DEFORMCONV_LANES), 1);
         }
     }
 }

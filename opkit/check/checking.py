@@ -654,7 +654,7 @@ def _compare(
         if difference.wrong:
             inputs, params = prepared.invocation.inputs, prepared.invocation.params
             seen = actual, expected
-            if output_tolerance.flushes:
+            if output_tolerance.flushes:  # lost subnormals hide nothing that all others show
                 seen = without_subnormals(actual), without_subnormals(expected)
             lines = [
                 wrong_elements(name, actual, expected, difference, output_tolerance, sides),

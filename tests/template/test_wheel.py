@@ -21,7 +21,6 @@ from opkit.errors import OpkitError
 from opkit.runtimes import available
 from rknn_op import own_opkit, template
 from rknn_op.repositories import environment
-from tests.marks import quick_first
 from tests.repositories import ROOT, Repository, copy_template, generate
 from tests.rknn_op.command import assert_error, rknn_op
 
@@ -186,9 +185,7 @@ def tool(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "through", quick_first(1, ["", "other.txt"]), ids=["directly", "through another file"]
-)
+@pytest.mark.parametrize("through", ["", "other.txt"], ids=["directly", "through another file"])
 def test_pin_installs_the_wheel_and_no_other(
     tool: str, through: str, made: Path, tmp_path: Path, index: str
 ) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from opkit import runtimes
 from opkit.c_layout import LINE_LENGTH
 from opkit.description.any_case import words
-from opkit.description.build_keys import FLAG, PATH, SOURCE_SUFFIXES
+from opkit.description.build_keys import FLAG, MAX_PATH, PATH, SOURCE_SUFFIXES
 from opkit.description.describe import Describe, Described
 from opkit.description.limits import MAX_ELEMENTWISE_INPUTS, MAX_TEXT, MAX_THREADS, Limits
 from opkit.description.parser import AUTO, IDENTIFIER, LARGEST, SOURCE
@@ -29,8 +29,6 @@ FILE = "generated/op.schema.json"
 """The path of the schema in a repository."""
 MODELINE = f"# yaml-language-server: $schema={FILE}\n"
 """The first line of an op.yml: the path of the schema for editors."""
-MODELINE_0_1 = "# yaml-language-server: $schema=opkit/op.schema.json\n"
-"""The same in repositories of 0.1.0."""
 
 _TEXT: Schema = {"type": ["string", "number", "boolean"]}
 _DOC: Schema = {"description": "A sentence for readers of the generated code.", **_TEXT}
@@ -38,7 +36,6 @@ _DOC: Schema = {"description": "A sentence for readers of the generated code.", 
 
 def with_schema(text: str) -> str:
     """Add the line with the schema for editors to a description, unless it has one."""
-    text = text.replace(MODELINE_0_1, MODELINE)
     return text if "yaml-language-server:" in text else MODELINE + text
 
 
@@ -95,9 +92,9 @@ _NAME: Schema = {
     "pattern": f"^{IDENTIFIER}$",
     "maxLength": Limits.name_length,
 }
-_NO_WAY_OUT = r"(?![/~])(?!(?:.*/)?\.\.(?:/|$))"
+_OWN_PATH = r"(?![/~])(?!(?:.*/)?(?:\.\.|\.git)(?:/|$))(?!(?:.*/)?-)(?!(?:\./+)*build(?:/|$))"
 _SUFFIX = "|".join(map(re.escape, SOURCE_SUFFIXES))
-_SOURCE_PATH = f"^{_NO_WAY_OUT}(?=.*(?:{_SUFFIX})$){PATH}$"
+_SOURCE_PATH = f"^{_OWN_PATH}(?=.*(?:{_SUFFIX})$){PATH}$"
 
 
 def _list(items: Schema, min_items: int = 0, unique: bool = True) -> Schema:
@@ -269,11 +266,13 @@ _PARAMETER_KEYS: Schema = {
 _BUILD_KEYS: Schema = {
     "sources": {
         "description": "C and C++ sources besides the operator's own.",
-        **_list_or_nothing({"type": "string", "pattern": _SOURCE_PATH}),
+        **_list_or_nothing({"type": "string", "pattern": _SOURCE_PATH, "maxLength": MAX_PATH}),
     },
     "include": {
         "description": "Include folders for headers.",
-        **_list_or_nothing({"type": "string", "pattern": f"^{_NO_WAY_OUT}{PATH}$"}),
+        **_list_or_nothing(
+            {"type": "string", "pattern": f"^{_OWN_PATH}{PATH}$", "maxLength": MAX_PATH}
+        ),
     },
     "cflags": {
         "description": "Flags for the compilers.",

@@ -10,6 +10,8 @@ SOURCE_SUFFIXES = (".c", ".cc", ".cpp", ".cxx")
 
 PATH = r"[A-Za-z0-9_./+-]+"
 """The regular expression of a path."""
+MAX_PATH = 200
+"""The maximum length of a path, which leaves room for the folders and suffixes of builds."""
 FLAG = (
     r"-(D[A-Za-z_]\w*(=[\w.+-]*)?|U[A-Za-z_]\w*|O[0-3s]|f(?!sanitize)[a-z][a-z0-9=-]*"
     r"|W[a-z][a-z0-9=+-]*)"
@@ -43,8 +45,17 @@ def path_problem(text: str) -> str | None:
     """Return the problem of a path in the repository, or None if it is valid."""
     if text.startswith(("/", "~")):
         return "is absolute; put the file into the repository, and write its path from there"
-    if ".." in PurePosixPath(text).parts:
+    parts = PurePosixPath(text).parts
+    if ".." in parts:
         return "may lead out of the repository; put the file into the repository, and write no '..'"
+    if ".git" in parts:
+        return "is in a folder of git's own, which no commit has; move it to another folder"
+    if parts[:1] == ("build",):
+        return "is in build/, which `scons -c` deletes; move it to another folder"
+    if any(part.startswith("-") for part in parts):
+        return "has a name that begins with '-', which compilers read as an option; rename it"
+    if len(text) > MAX_PATH:
+        return f"is too long (expected {MAX_PATH} characters at most)"
     if not re.fullmatch(PATH, text):
         return "has a character that would break makefiles (expected letters, digits and _ . / + -)"
     return None

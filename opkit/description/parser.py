@@ -108,6 +108,15 @@ _COMMON_KEYS = (
     *("name", "framework", "target_platform", "runtimes"),
     *("inputs", "outputs", "params", "elementwise", "sources", "include", "cflags", "threads"),
 )
+_DTYPES_ELSEWHERE = {
+    **dict.fromkeys(("half", "fp16", "f16"), "float16"),
+    **dict.fromkeys(("float", "single", "fp32", "f32"), "float32"),
+    **dict.fromkeys(("int", "i32"), "int32"),
+    **dict.fromkeys(("long", "i64"), "int64"),
+    **dict.fromkeys(("byte", "u8"), "uint8"),
+    "i8": "int8",
+}
+"""Name of a dtype in other tools -> numpy's."""
 _TENSOR_KEYS = ("type", "doc", "dtype", "same_as")
 _PARAM_KEYS = ("type", "doc", "default", "source", "length")
 
@@ -448,7 +457,9 @@ class _OperatorReader(Reader):
             refusals = [r.title for r in self.chosen if dtype not in r.tensor_types]
             reason = f": {refusals[0]} has no such tensors" if dtype in TENSOR_DTYPES else ""
             problem = f"invalid {shortened(dtype)!r}{reason}"
-            self.fail(node, where, problem, expected=", ".join(taken))
+            meant = _DTYPES_ELSEWHERE.get(dtype.lower().removesuffix("_t"))
+            hint = f"did you mean '{meant}'?" if meant in taken else ""
+            self.fail(node, where, problem, hint=hint, expected=", ".join(taken))
         return dtype
 
     def params(self, node: yaml.Node | None, seen: dict[str, str]) -> tuple[Param, ...]:

@@ -1,1 +1,0 @@
-"""Migrate repositories of older versions."""

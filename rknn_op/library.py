@@ -16,18 +16,20 @@ from rknn_op.creation import Choices, Plan
 _WIDTH = 80
 
 
-def plan(name: str, folder: Path | None, choices: Choices) -> Plan:
+def plan(name: str, folder: Path | None, choices: Choices, parent: Path = Path()) -> Plan:
     """Return the plan of a repository with an operator of the library.
 
     Args:
-        name: the operator's name.
-        folder: the repository to make; None: in the current folder, with the operator's name.
+        name: the operator's name in any letter case, or that of its folder.
+        folder: the repository to make; None: in `parent`, with the operator's name.
         choices: the user's other choices.
+        parent: the folder of the repository if `folder` is None.
 
     Raises:
         OpkitError: the library does not have it, a choice is invalid, or the path exists.
     """
-    return plan_operator(library.operator(template.EXAMPLES, name), folder, choices)
+    operator = library.operator(template.EXAMPLES, name)
+    return plan_operator(operator, folder or parent / operator.spec.name, choices)
 
 
 def plan_operator(operator: LibraryOperator, folder: Path | None, choices: Choices) -> Plan:

@@ -185,22 +185,16 @@ def operator(library: Path, name: str) -> LibraryOperator:
 
     Args:
         library: the folder of the library.
-        name: the operator's name.
+        name: the operator's name in any letter case, or that of its folder.
 
     Raises:
         OpkitError: the library does not have it.
     """
     for file in descriptions(library):
         # Folders have the names of their operators, in snake case; reading all takes longer.
-        if file.stem.replace("_", "") == name.lower():
-            found = _operator(file, measured(library))
-            if found.spec.name == name:
-                return found
-    known = {each.spec.name: each for each in operators(library)}
-    if name in known:
-        return known[name]
-    lower = {each.lower(): each for each in known}.get(name.lower())
-    hint = f"did you mean '{lower}'?" if lower else did_you_mean(name, known)
+        if file.stem.replace("_", "") == name.lower().replace("_", ""):
+            return _operator(file, measured(library))
+    hint = did_you_mean(name, [each.spec.name for each in operators(library)])
     raise OpkitError(
         f"the library has no operator '{printable(shortened(name))}'; "
         f"{hint or '`rknn-op library` lists them'}"

@@ -66,10 +66,11 @@ from rknn_op.workspace import NewWorkspace
 )
 @click.option(
     "--library",
-    "library_name",
+    "library_names",
+    multiple=True,
     metavar="NAME",
     shell_complete=values.LIBRARY,
-    help="Instead of a description: a ready operator; `rknn-op library` lists them.",
+    help="Instead of a description: a ready operator, or several; `rknn-op library` lists them.",
 )
 @click.option(
     "-p",
@@ -127,7 +128,7 @@ def command(
     node: str | None,
     is_all: bool,
     inputs: Path | None,
-    library_name: str | None,
+    library_names: tuple[str, ...],
     path: Path | None,
     workspace_: Path | None,
     runtimes: tuple[str, ...],
@@ -153,7 +154,8 @@ def command(
     the model; and with questions about all that the model does not say. An operator that cannot be
     described stops all others. It requires the packages onnx and onnxruntime.
 
-    --library copies a ready operator: description, math, reference and cases.
+    --library copies a ready operator: description, math, reference and cases. Letter case does not
+    matter. Several, `--library Gelu TopK`, are made below the folder of -p.
     """
     if is_json and not dry_run:
         raise click.UsageError("--json needs --dry-run.")
@@ -161,9 +163,11 @@ def command(
     choices = Choices(names, target, license or NONE, author, workspace_)
     output = Output(dry_run, is_json, with_git)
     selection = Selection(op_type, node, is_all)
-    new = _new_operator(config, others, model, library_name)
+    if library_names:
+        library_names, others = (*library_names, *map(str, others)), ()
+    new = _new_operator(config, others, bool(model or library_names))
     configs = [] if new else [*config, *others]
-    if (bool(configs), model is not None, library_name is not None).count(True) > 1:
+    if (bool(configs), model is not None, bool(library_names)).count(True) > 1:
         raise click.UsageError("Descriptions (-c), --from and --library exclude each other.")
     if workspace_ and (path or model):
         raise click.UsageError("--workspace excludes -p and --from.")
@@ -181,24 +185,29 @@ def command(
         with _workspace(workspace_, output) as inside:
             _create_all(configs, workspace_ or path or Path(), choices, inside)
         return
-    if workspace_ and library_name is not None:
-        path = workspace_ / library_name
-    if library_name is not None:
-        planned = library.plan(library_name, path, choices)
+    parent = workspace_ or Path()
+    if len(library_names) > 1:
+        below = path or parent
+        plans = [library.plan(name, None, choices, below) for name in library_names]
+        with _workspace(workspace_, output) as inside:
+            _create_planned(plans, inside)
+            if not is_json:
+                click.echo("".join(f"{each.folder}\n" for each in plans), nl=False)
+        return
+    if library_names:
+        planned = library.plan(library_names[0], path, choices, parent)
     elif configs:
-        planned = creation.plan(configs[0], path, workspace_ or Path(), choices)
+        planned = creation.plan(configs[0], path, parent, choices)
     else:
         given = replace(choices, license=license)
         planned = _new(workspace_ / new if workspace_ and new else new, path, given, yes)
     with _workspace(workspace_, output) as inside:
-        _create(planned, inside, math_is_done=library_name is not None)
+        _create(planned, inside, math_is_done=bool(library_names))
 
 
-def _new_operator(
-    config: Sequence[Path], others: Sequence[Path], model: Path | None, library_name: str | None
-) -> Path | None:
+def _new_operator(config: Sequence[Path], others: Sequence[Path], has_source: bool) -> Path | None:
     """Return the NAME of a new operator on the command line, or None."""
-    if config or model or library_name is not None or len(others) != 1:
+    if config or has_source or len(others) != 1:
         return None
     (name,) = others
     return None if name.suffix or name.is_file() or name == creation.STDIN else name
@@ -331,20 +340,25 @@ def _create_from(
     except from_model.InvalidOperators as error:
         messages.end_with(error.problems, error.total, "made")
         return
-    folders = [each.plan.folder for each in plans.planned]
+    _create_planned([each.plan for each in plans.planned], output)
+    if not output.is_json:
+        click.echo(from_model.report(plans, is_made=not output.dry_run), nl=False)
+
+
+def _create_planned(plans: Sequence[Plan], output: Output) -> None:
+    """Make repositories whose plans are all valid; print their plans as JSON on request."""
     if output.with_git:
-        for folder in folders:
-            git.refuse_first_commit(folder)
-    for each in plans.planned:
-        messages.warn(each.plan.warnings)
+        for each in plans:
+            git.refuse_first_commit(each.folder)
+    for each in plans:
+        messages.warn(each.warnings)
     if output.is_json:
-        _print_json(each.plan for each in plans.planned)
+        _print_json([*output.first, *plans])
         return
-    for each in plans.planned:
-        (creation.rehearse if output.dry_run else creation.create)(each.plan)
+    for each in plans:
+        (creation.rehearse if output.dry_run else creation.create)(each)
     if not output.dry_run:
-        _commit(folders, output)
-    click.echo(from_model.report(plans, is_made=not output.dry_run), nl=False)
+        _commit([each.folder for each in plans], output)
 
 
 def _create_all(configs: Sequence[Path], parent: Path, choices: Choices, output: Output) -> None:

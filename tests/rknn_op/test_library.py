@@ -202,7 +202,6 @@ def test_dry_run_makes_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("gridsample", "did you mean 'GridSample'?"),
         ("CumSun", "did you mean 'CumSum'?"),
         ("Conv", "`rknn-op library` lists them"),
         ("\x1b[31m", "`rknn-op library` lists them"),
@@ -212,6 +211,20 @@ def test_unknown_name(name: str, hint: str, tmp_path: Path) -> None:
     done = rknn_op("create", "--library", name, "-p", str(tmp_path / "new"))
     assert_error(done, "the library has no operator", hint)
     assert "\x1b" not in done.stderr
+
+
+def test_several_operators_in_any_spelling(tmp_path: Path) -> None:
+    folder = tmp_path / "lib"
+    done = rknn_op(
+        "create", "--library", "gelu", "gather_nd", "--library", "TOPK", "-p", str(folder)
+    )
+    assert done.exit_code == 0, done.output
+    made = [f"{folder / name}" for name in ("GatherND", "Gelu", "TopK")]
+    assert sorted(done.stdout.split()) == made
+    assert sorted(path.name for path in folder.iterdir()) == ["GatherND", "Gelu", "TopK"]
+    refused = rknn_op("create", "--library", "Selu", "Gelu", "-p", str(folder))
+    assert_error(refused, f"{folder / 'Gelu'} already exists")
+    assert not (folder / "Selu").exists()
 
 
 @pytest.mark.parametrize("other", [("-c", "op.yml"), ("--from", "model.onnx")])

@@ -1,14 +1,16 @@
 """The opkit of a repository: its wheel, unpacked once into the user's cache.
 
-Only bytes with the hash in the repository's manifest are unpacked; only `build` and `check` execute
-them.
+Only bytes with the hash in the repository's manifest are unpacked; only `build`, `check` and
+SConstruct execute them.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import io
 import os
+import sys
 import zipfile
 from collections.abc import Collection
 from contextlib import suppress
@@ -29,6 +31,38 @@ _SHARED = "opkit"
 """The folder in the user's cache."""
 _MAX_BYTES = 1 << 20
 """The maximum size of a text."""
+
+
+def construct(root: Path) -> None:
+    """Declare the build of a repository; called by SConstruct where no opkit is installed.
+
+    Raises:
+        SystemExit: the repository's opkit cannot be used.
+    """
+    try:
+        path = python_path(root)
+    except OpkitError as error:
+        raise SystemExit(f"error: {error}") from None
+    os.environ["PYTHONPATH"] = path  # of the processes of the build and the check
+    sys.path.insert(0, path.partition(os.pathsep)[0])
+    for name in [name for name in sys.modules if name.partition(".")[0] == "opkit"]:
+        del sys.modules[name]
+    try:
+        own = importlib.import_module("opkit.sconstruct")
+    except ImportError as error:
+        command = f"pip install -r {repository.requirements(root)}"
+        raise SystemExit(f"error: {error}; run: {command}") from None
+    own.construct(root)
+
+
+def python_path(root: Path) -> str:
+    """Return PYTHONPATH with a repository's own opkit first.
+
+    Raises:
+        OpkitError: as `unpacked` does.
+    """
+    before = os.environ.get("PYTHONPATH")
+    return os.pathsep.join([str(unpacked(root).absolute()), *([before] if before else ())])
 
 
 def unpacked(root: Path) -> Path:

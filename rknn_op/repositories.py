@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from opkit.errors import OpkitError
-from rknn_op.own_opkit import unpacked
+from rknn_op.own_opkit import python_path
 from rknn_op.processes import Processes
 
 
@@ -61,7 +61,5 @@ def environment(folder: Path) -> dict[str, str]:
     Raises:
         OpkitError: its opkit cannot be used.
     """
-    before = os.environ.get("PYTHONPATH")
-    paths = [str(unpacked(folder).absolute()), *([before] if before else ())]
     inherited = {name: value for name, value in os.environ.items() if name != "SCONSFLAGS"}
-    return {**inherited, "PYTHONPATH": os.pathsep.join(paths)}
+    return {**inherited, "PYTHONPATH": python_path(folder)}

@@ -99,7 +99,7 @@ def test_both_distributions(
     environment.pip("uninstall", "--yes", removed)
     if removed == OPKIT:
         assert "Exp is ready" in create("alone")
-        assert "opkit is not installed" in scons()
+        assert "scons check" in scons()  # by the repository's wheel
     else:
         assert "scons check" in scons()
         assert "No module named" in create("alone")

@@ -219,12 +219,14 @@ def test_hashes_are_required(tool: str, root: Path, tmp_path: Path) -> None:
 def test_scons_without_opkit_names_install_command(root: Path, tmp_path: Path) -> None:
     own, _ = wheel()
     command = [sys.executable, "-m", "SCons", "-Q"]
+    hidden = 'import sys\nsys.modules["rknn_op"] = None\n'  # it may be installed
+    (tmp_path / "sitecustomize.py").write_text(hidden)
     without = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(
         command, cwd=root, env=without, capture_output=True, text=True, check=False
     )
-    problem = "error: opkit is not installed; run: pip install -r requirements.txt\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", problem)
+    problem = "error: No module named 'opkit'; run: pip install -r requirements.txt\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", problem)
 
     built = root / "build/rk1808/Kept.rknnop"
     built.parent.mkdir(parents=True)
@@ -237,6 +239,27 @@ def test_scons_without_opkit_names_install_command(root: Path, tmp_path: Path) -
     )
     assert (done.returncode, done.stdout, done.stderr) == (2, "", problem)
     assert built.exists()
+
+
+def test_scons_takes_the_repositorys_wheel(root: Path, tmp_path: Path) -> None:
+    """With rknn-op and no installed opkit, SConstruct executes only the manifest's wheel."""
+    template = tmp_path / "site/rknn_op/template"
+    shutil.copytree(ROOT / "rknn_op", template.parent, ignore=shutil.ignore_patterns("__pycache__"))
+    template.mkdir()
+    (template / "opkit").symlink_to(ROOT / "opkit")
+    (path,) = root.glob("*.whl")
+    site = Repository(root, str(template.parent.parent))
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("opkit/__main__.py", "")
+    refused = site.scons("-Q", check=False)
+    problem = f"error: {path}: is not the file that the manifest names by its hash; restore it"
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.startswith(problem)
+    assert not (root / "build").exists()
+
+    path.write_bytes(wheel()[1])
+    assert "2 passed" in site.scons("check", "quick=1", "case=8-uniform").stdout
+    assert (root / "build/opkit").readlink().parent.name == wheel()[0].sha256
 
 
 def test_sconstruct_is_short(made: Path) -> None:
@@ -312,17 +335,6 @@ def test_wheel_is_unpacked_once_and_whole(root: Path, monkeypatch: pytest.Monkey
     after = (folder / "opkit").stat()
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert environment(root)["PYTHONPATH"].startswith(str(folder))
-
-
-def test_older_repository_names_update_command(root: Path) -> None:
-    path = root / manifest.PATH
-    content = json.loads(path.read_text())
-    del content["wheel"]
-    path.write_text(json.dumps(content))
-    with pytest.raises(OpkitError, match="run `rknn-op update"):
-        own_opkit.unpacked(root)
-    refused = Repository(root).scons(check=False)
-    assert refused.stderr.startswith("error: this repository is older than 0.2.0")
 
 
 def test_lost_manifest_is_named(root: Path) -> None:

@@ -41,7 +41,8 @@ def steps(text: str) -> Iterator[tuple[str, list[str] | None]]:
         r"^```(console|sh)\n(.*?^)```", text, re.MULTILINE | re.DOTALL
     ):
         if language == "sh":
-            yield from ((command, None) for command in block.splitlines())
+            commands = re.findall(r"^(.*<< 'END'\n(?:.*\n)*?END|.+)$", block, re.MULTILINE)
+            yield from ((command, None) for command in commands)
         else:
             yield from console(f"```console\n{block}```")
 
@@ -85,6 +86,35 @@ def tools_of_a_user(folder: Path) -> Path:
         (tools / tool).write_text(f'#!/bin/sh\n{program} "$@"\n')
         (tools / tool).chmod(0o755)
     return tools
+
+
+def follow_in_one_shell(text: str, folder: Path) -> None:
+    """Run the commands of a text in one shell, in an environment that the text itself makes.
+
+    On PATH are python3 and a few programs, but no compiler; nothing else is installed.
+    """
+    tools = folder.parent / "bin"
+    tools.mkdir()
+    (tools / "python3").symlink_to(Path(sys.base_prefix) / "bin/python3")
+    for tool in ("cat", "cp", "git"):
+        (tools / tool).symlink_to(need(tool, tool))
+    commands = [*steps(text)]
+    hidden = ("PYTHONPATH", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    done = subprocess.run(
+        ["/bin/sh"],
+        input="".join(f"{command}\necho @@$?\n" for command, _ in commands),
+        cwd=folder,
+        env={**{k: v for k, v in os.environ.items() if k not in hidden}, "PATH": str(tools)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    *pairs, _ = re.split(r"^@@(\d+)\n", done.stdout, flags=re.MULTILINE)
+    assert len(pairs) == 2 * len(commands), done.stdout + done.stderr
+    for (command, expected), output, status in zip(commands, pairs[::2], pairs[1::2], strict=True):
+        assert status == "0", f"{command}\n{output}\n{done.stderr}"
+        if expected is not None:
+            assert_printed(expected, output.strip())
 
 
 def follow(

@@ -24,7 +24,7 @@ from rknn_op.command import main
 from tests import test_docs
 from tests.check.target_repositories import need
 from tests.models.models import detector, saved
-from tests.pages import PAGES, README, blocks, console, follow, steps, tools_of_a_user
+from tests.pages import PAGES, README, blocks, follow, follow_in_one_shell, steps, tools_of_a_user
 from tests.repositories import EXAMPLES, ROOT, generate
 from tests.rknn_op.command import rknn_op
 from tests.rknn_op.older import age
@@ -35,6 +35,7 @@ WALK = ("start-model", "start-description", "rknn2", "pplnn")
 ELSEWHERE = {
     **dict.fromkeys(test_docs.PAGES, "tests/test_docs.py"),
     "graft": "tests/models/test_graft_page.py",
+    "index": "tests/test_readme.py",
     "scan": "tests/models/test_scan_page.py",
 }
 """Page -> the module that runs its commands."""
@@ -49,6 +50,8 @@ NOT_ON_A_PC = {
     "libgcc-s1-armhf-cross": _SYSTEM,
 }
 """Command that no test runs as it is -> the third party that it needs."""
+ENVIRONMENT = ("python3 -m venv .venv && .venv/bin/pip install .", ". .venv/bin/activate")
+"""Commands that make the environment of a page; test_description_in_one_shell runs them."""
 WITH_PYTORCH = {"python export.py": "tests/models/test_pytorch.py"}
 """Command that runs where PyTorch is installed -> the module that does so."""
 LEFT_OUT = [*NOT_ON_A_PC, *WITH_PYTORCH]
@@ -185,22 +188,31 @@ SETTINGS = {
 @pytest.mark.slow
 def test_walkthrough(tmp_path: Path) -> None:
     """The commands of a new user run, one page after the other, on a PATH without a compiler."""
-    (tmp_path / "operators").mkdir()  # to which the commands add operators
-    for example in EXAMPLES.iterdir():
-        (tmp_path / "operators" / example.name).symlink_to(example)
-    saved(detector(), tmp_path, "detector.onnx")
-    description = dict(console(PAGES["start-description"]))["cat resize_area.yml"]
-    (tmp_path / "resize_area.yml").write_text("\n".join(description) + "\n")
+    clone = new_clone(tmp_path)
+    saved(detector(), clone, "detector.onnx")
     tools = tools_of_a_user(tmp_path)
     for page in WALK:
         follow(
             PAGES[page],
-            tmp_path,
+            clone,
             tools,
-            words={"TEMPLATE": ROOT},
             failing=("rknn-op scan",),
-            left_out=LEFT_OUT,
+            left_out=[*LEFT_OUT, *ENVIRONMENT],
         )
+
+
+def new_clone(folder: Path) -> Path:
+    git(folder, "clone", "--quiet", "--no-hardlinks", str(ROOT), "clone")
+    return folder / "clone"
+
+
+@pytest.mark.slow
+def test_description_in_one_shell(tmp_path: Path) -> None:
+    """The page makes its environment itself; the README's blocks are a part of the page's."""
+    follow_in_one_shell(PAGES["start-description"], new_clone(tmp_path))
+    install, _, _ = blocks("sh")[0].partition(" && .venv/bin/rknn-op")
+    (description,) = (each for each in blocks("sh") if "END" in each)
+    assert f"{install}\n{description}" == blocks("sh", PAGES["start-description"])[0]
 
 
 @pytest.mark.slow
@@ -226,9 +238,9 @@ def test_every_page_is_followed() -> None:
     assert left_out == {*LEFT_OUT}
     running = {name for name, each in with_commands.items() if {*each} - left_out}
     assert sorted([*WALK, *SETTINGS, *ELSEWHERE]) == sorted(running)
-    for name in ELSEWHERE:  # whose tests take the blocks with output
+    for name in {*ELSEWHERE} - {"index"}:  # whose tests take the blocks with output
         assert not blocks("sh", PAGES[name])
-    for module in {*ELSEWHERE.values(), *WITH_PYTORCH.values()}:
+    for module in {*ELSEWHERE.values(), *WITH_PYTORCH.values()} - {ELSEWHERE["index"]}:
         assert "console(PAGE)" in (text := (ROOT / module).read_text()) or "console(text)" in text
 
 

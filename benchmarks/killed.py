@@ -1,6 +1,6 @@
 """Interrupt `rknn-op` at random moments; check the files, and that the next run completes them.
 
-    python -m benchmarks.killed [--moments 12] [--seed 1] [--kinds create update migrate ...]
+    python -m benchmarks.killed [--moments 12] [--seed 1] [--kinds create update import ...]
 
 At each moment of each kind a run is ended by Ctrl-C, by `kill -9` of the command alone, or by
 `kill -9` of all its processes. At any moment:
@@ -121,32 +121,6 @@ def older_repository(folder: Path) -> None:
     add_work(folder / "made")
 
 
-def repository_of_0_1(folder: Path) -> None:
-    """Make a repository with the last version that had opkit in a folder, and commit it."""
-    file = "{{cookiecutter.op_name}}/opkit/VERSION"
-    found = git(ROOT, "log", "-1", "--no-renames", "--diff-filter=D", "--format=%H", "--", file)
-    commit = found.decode().strip()
-    if not commit:
-        raise SystemExit("migrate: needs the history of this repository, back to 0.1.0")
-    with tempfile.TemporaryDirectory() as name:
-        archive = git(ROOT, "archive", f"{commit}^")
-        subprocess.run(["tar", "-x", "-C", name], input=archive, check=True)
-        create = ("create", "-c", "operators/exp/exp.yml", "-p", str(folder / "made"))
-        subprocess.run(
-            [sys.executable, "-m", "rknn_op", *create], cwd=name, stdout=sys.stderr, check=True
-        )
-    add_work(folder / "made")
-    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "all"]):
-        git(folder / "made", "-c", "user.name=a", "-c", "user.email=a@example.org", *arguments)
-
-
-def git(folder: Path, *arguments: str) -> bytes:
-    """Run git in a folder and return its output."""
-    return subprocess.run(
-        ["git", "-C", folder, *arguments], stdout=subprocess.PIPE, check=True
-    ).stdout
-
-
 def vendor_repository(folder: Path) -> None:
     """Copy a repository of the vendor's tool."""
     shutil.copytree(VENDOR_REPOSITORY, folder / "AddScaled")
@@ -181,11 +155,6 @@ KINDS: dict[str, Kind] = {
         older_repository,
         [("update", "made")],
         generated=("made/opkit", "made/generated", "made/rknn_"),
-    ),
-    "migrate": Kind(
-        repository_of_0_1,
-        [("update", "made")],
-        generated=("made/opkit", "made/generated", "made/.rknn_"),
     ),
     "demo": Kind(nothing, [("demo", "exp", "-p", "made")], unit=1, generated=("made",)),
     "lint": Kind(built_repository, [("lint", "made"), ("update", "--dry-run", "made")]),

@@ -13,30 +13,19 @@ sys.dont_write_bytecode = True
 OPKIT_PARENT = json.loads(r""" {{ opkit_parent | tojson }} """)
 OUTPUT_DIR = json.loads(r""" {{ cookiecutter._output_dir | default("") | tojson }} """)
 
-_ADVICE = """\
-This repository is older than 0.2.0, and has its opkit in a folder. If cruft leaves conflicts, run
-`git stash -u`, which undoes its changes, and `rknn-op update`, which has no conflicts.
-"""
-
 
 def main() -> int:
     """Complete the repository and return the exit status."""
     _delete_own_file()
     project = Path.cwd()
-    # cruft's update of a repository of 0.1.0 passes that version's parent, one folder below.
-    is_of_0_1 = not (Path(OPKIT_PARENT) / "opkit").is_dir()
-    sys.path.insert(0, str(Path(OPKIT_PARENT).parent) if is_of_0_1 else OPKIT_PARENT)
+    sys.path.insert(0, OPKIT_PARENT)
     from opkit.creation.completion import complete
     from opkit.creation.next_steps import next_steps
     from opkit.creation.origin import documentation, of_checkout
-    from opkit.creation.schema import MODELINE, MODELINE_0_1
     from opkit.errors import OpkitError
     from opkit.repository import load
-    from opkit.repository_files import write_text
 
     try:
-        description = (project / "op.yml").read_bytes().decode()
-        write_text(project, "op.yml", description.replace(MODELINE_0_1, MODELINE))
         spec = load(project)
         was_there = (project / f"{spec.lower}_compute.h").exists()
         complete(project, spec)
@@ -45,8 +34,6 @@ def main() -> int:
     except OpkitError as error:
         print(error, file=sys.stderr)
         return 1
-    if is_of_0_1:
-        print(_ADVICE)
     if OUTPUT_DIR:
         print(next_steps(spec, project, was_there), end="")
     return 0

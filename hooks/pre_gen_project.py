@@ -20,9 +20,7 @@ DESCRIPTION = json.loads(r""" {{ cookiecutter.__description | tojson }} """)
 def main() -> int:
     """Check the description and return the exit status."""
     _delete_own_file()
-    # cruft's update of a repository of 0.1.0 passes that version's parent, one folder below.
-    is_of_0_1 = not (Path(OPKIT_PARENT) / "opkit").is_dir()
-    sys.path.insert(0, str(Path(OPKIT_PARENT).parent) if is_of_0_1 else OPKIT_PARENT)
+    sys.path.insert(0, OPKIT_PARENT)
     from opkit.errors import OpkitError
     from opkit.runtimes import parse
 

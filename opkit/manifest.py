@@ -42,7 +42,7 @@ class Manifest:
         version: the version of the template that last wrote the generated files.
         once: path of a user's file -> the version that wrote it.
         generated: the paths of the files that every build writes.
-        wheel: the repository's wheel; None before 0.2.0, when opkit was in a folder.
+        wheel: the repository's wheel; None: there is no manifest yet.
     """
 
     version: str = VERSION

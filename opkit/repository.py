@@ -90,19 +90,14 @@ def own_wheel(root: Path) -> Wheel:
     """Return the name and digest of the repository's wheel, from the manifest.
 
     Raises:
-        OpkitError: the manifest is missing, names no wheel, or is of a newer version.
+        OpkitError: the manifest is missing, or is of a newer version.
     """
     wheel = read_manifest(root).wheel
     if wheel is not None:
         return wheel
-    if not (root / manifest.PATH).is_file():
-        raise OpkitError(
-            f"{manifest.PATH}: not found; restore it (`git checkout {manifest.PATH}`), or run "
-            "`rknn-op update`"
-        )
     raise OpkitError(
-        "this repository is older than 0.2.0, and has its opkit in a folder; run "
-        "`rknn-op update`, which brings it to today's form"
+        f"{manifest.PATH}: not found; restore it (`git checkout {manifest.PATH}`), or run "
+        "`rknn-op update`"
     )
 
 

@@ -129,12 +129,9 @@ def _opkit(root: Path) -> Iterator[Complaint]:
     except OpkitError as error:
         yield Complaint(manifest.PATH, str(error).removeprefix(f"{manifest.PATH}: "))
         return
-    if own is None and not (root / manifest.PATH).is_file():
+    if own is None:
         hint = f"restore it (`git checkout {manifest.PATH}`), or run `rknn-op update`"
         yield Complaint(manifest.PATH, "not found", hint=hint)
-        return
-    if own is None:
-        yield Complaint("opkit", "a folder, as of 0.1.0", hint=_UPDATE, severity="warning")
         return
     try:
         own_opkit.content(root, own)

@@ -23,7 +23,6 @@ from opkit.version import VERSION
 from rknn_op import creation, git, template
 from rknn_op.joining import placed, require_current
 from rknn_op.merging import News, news, unified_diff
-from rknn_op.migration import opkit_folder
 from rknn_op.old_skeletons import old_copied_files, old_skeletons
 from rknn_op.origin import origin
 from rknn_op.repositories import require
@@ -81,8 +80,8 @@ def update(
 
     Raises:
         OpkitError: the folder is not an operator repository, op.yml is invalid, a newer version
-            has written the repository, it has uncommitted changes, a file of its opkit/ was
-            changed, or a file to write is a link.
+            has written the repository, it has uncommitted changes, or a file to write is a
+            link.
     """
     require(folder)
     root = workspace.of_member(folder)
@@ -98,9 +97,6 @@ def update(
     )
     if not (dry_run or allow_dirty or _is_interrupted(folder)):
         refuse_uncommitted(folder, "the update")
-    opkit_folder.refuse_unknown(folder)
-    if opkit_folder.has_folder(folder):
-        opkit_folder.refuse_changed(folder)
     before = _texts(folder)
     copied = old_copied_files(folder)
     old = _Old(
@@ -171,7 +167,6 @@ def _replace(folder: Path, spec: OpSpec, old: _Old, merges: bool) -> list[News]:
         repository.write(folder, spec, own)
     else:
         write_bytes(folder, own.name, data)
-        opkit_folder.rewrite_names(folder, template.files(), own)
         completion.write(folder, spec)
     for path, text in _copied(folder).items():
         if old.copied is not None and path not in old.copied and not (folder / path).exists():
@@ -183,8 +178,6 @@ def _replace(folder: Path, spec: OpSpec, old: _Old, merges: bool) -> list[News]:
             write_text(folder, each.path, each.merged)
     _record(folder, spec)
     completion.remove_other_wheels(folder)
-    if opkit_folder.has_folder(folder):
-        opkit_folder.remove(folder)
     return left
 
 
@@ -195,7 +188,7 @@ def _is_interrupted(folder: Path) -> bool:
         return False
     others = [path for path in folder.glob("rknn_opkit-*.whl") if path.name != own.name]
     is_recorded = repository.read_manifest(folder).wheel == own
-    return bool(others) or not is_recorded or opkit_folder.has_folder(folder)
+    return bool(others) or not is_recorded
 
 
 def _record(folder: Path, spec: OpSpec) -> None:
@@ -246,10 +239,8 @@ def _left_alone_in(folder: Path) -> Callable[[str, list[str]], list[str]]:
 def _texts(folder: Path) -> dict[str, str]:
     """Return path -> text of the existing files that an update may change."""
     written = repository.read_manifest(folder)
-    folders = [path for path in (folder / "opkit").rglob("*") if "__pycache__" not in path.parts]
     wheels = {path.name: f"{_hash(path)}\n" for path in folder.glob("rknn_opkit-*.whl")}
     names = {
-        *(path.relative_to(folder).as_posix() for path in folders),
         *(*written.once, *written.generated, *template.files()),
         *(manifest.PATH, creation.CRUFT, REQUIREMENTS, LOCK, "op.yml"),
     }

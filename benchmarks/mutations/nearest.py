@@ -135,7 +135,7 @@ NEAREST: dict[str, tuple[str, ...]] = {
     "rknn_op/demo.py": ("tests/rknn_op/test_interruption.py", "tests/rknn_op/test_command.py"),
     "rknn_op/lint.py": ("tests/rknn_op/test_lint.py",),
     "rknn_op/own_opkit.py": ("tests/template/test_wheel.py", "tests/rknn_op/test_update.py"),
-    "rknn_op/update.py": ("tests/rknn_op/test_update.py", "tests/rknn_op/test_migration.py"),
+    "rknn_op/update.py": ("tests/rknn_op/test_update.py",),
     "rknn_op/vendor/": ("tests/rknn_op/test_import.py",),
     "rknn_op/verbs/diff.py": ("tests/rknn_op/test_diff.py",),
     "rknn_op/verbs/import_.py": ("tests/rknn_op/test_import.py",),

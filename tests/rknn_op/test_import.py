@@ -416,7 +416,11 @@ def test_contradicting_evidence_is_ignored(old: Path, edits: list[tuple[str, str
         ('"addscaled_halves.h"', '"absent.h"', f"{KERNEL}:13: 'absent.h' not found in {OLD}"),
         ('"addscaled_halves.h"', '"op.yml"', "'op.yml' was not taken"),
         ('"addscaled_halves.h"', '"/etc/hosts"', "'/etc/hosts' was not taken: it is absolute"),
-        ('"addscaled_halves.h"', f'"{"a/" * 9000}b.h"', "characters)' not found in AddScaled"),
+        (
+            '"addscaled_halves.h"',
+            f'"{"a/" * 9000}b.h"',
+            "characters)' was not taken: it is too long",
+        ),
         ('"addscaled_halves.h"', '".cruft.json"', "'.cruft.json' was not taken"),
         ('"addscaled_halves.h"', '"../op.yml"', "'../op.yml' was not taken: it may lead out"),
     ],

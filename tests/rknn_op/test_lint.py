@@ -220,13 +220,6 @@ def test_lost_wheel(repo: Path, change: Callable[[Path], object], message: str) 
     assert complaint["hint"] == "restore it (`git checkout`), or run `rknn-op update`"
 
 
-def test_repository_without_wheel(repo: Path) -> None:
-    content = json.loads((repo / manifest.PATH).read_text())
-    del content["wheel"]
-    (repo / manifest.PATH).write_text(json.dumps(content | {"version": "0.1.0"}))
-    assert brief(found()) == [("repo/opkit", None, "warning", "a folder, as of 0.1.0")]
-
-
 @pytest.mark.parametrize(
     ("change", "expected"),
     [

@@ -15,8 +15,6 @@ from opkit.creation.schema import MODELINE
 from opkit.version import VERSION
 from tests.check.target_repositories import need
 from tests.repositories import TEMPLATE, copy_template
-from tests.rknn_op.command import snapshot
-from tests.rknn_op.test_migration import SCONSTRUCT
 
 DESCRIPTION = """\
 name: Exp
@@ -106,74 +104,6 @@ def test_create_and_update(template: Path, tmp_path: Path) -> None:
     assert reference.read_text().endswith("# mine\n")
     assert not [*project.rglob("*.rej")]
     assert "up to date" in cruft("check", cwd=project)
-
-
-def make_older(template: Path) -> None:
-    """Give a template the form of 0.1.0: opkit is in the folder of the repository."""
-    project = template / TEMPLATE.name
-    (template / "opkit").rename(project / "opkit")
-    (project / "opkit/VERSION").write_text("0.1.0\n")
-    (project / "SConstruct").write_text(SCONSTRUCT)
-    (project / "requirements.txt").write_text("-r opkit/requirements.txt\n")
-    changes = {
-        "cookiecutter.json": {'"SConstruct":': '"opkit": "", "requirements.*": "", "SConstruct":'},
-        "rknn_op_template.py": {
-            "path.insert(0, str(ROOT))": "path.insert(0, str(ROOT / PROJECT))",
-            "path.remove(str(ROOT))": "path.remove(str(ROOT / PROJECT))",
-            '["opkit_parent"] = str(ROOT)': '["opkit_parent"] = str(ROOT / PROJECT)',
-        },
-        "hooks/pre_gen_project.py": NO_FOLDER_BELOW,
-        "hooks/post_gen_project.py": {
-            **NO_FOLDER_BELOW,
-            "    if is_of_0_1:\n        print(_ADVICE)\n": "",
-            "import complete\n": "import complete\n    from opkit.repository import write\n",
-            "complete(project, spec)": "write(project, spec)",
-        },
-        f"{TEMPLATE.name}/opkit/creation/schema.py": {
-            "$schema={FILE}": "$schema=opkit/{FILE[10:]}"
-        },
-    }
-    for name, replacements in changes.items():
-        text = (template / name).read_text()
-        for old, new in replacements.items():
-            assert old in text, (name, old)
-            text = text.replace(old, new)
-        (template / name).write_text(text)
-
-
-NO_FOLDER_BELOW = {"str(Path(OPKIT_PARENT).parent) if is_of_0_1 else OPKIT_PARENT": "OPKIT_PARENT"}
-
-
-@pytest.mark.slow
-def test_repository_of_0_1_becomes_as_new(template: Path, tmp_path: Path) -> None:
-    (tmp_path / "exp.yml").write_text(DESCRIPTION)
-    answers = ("--no-input", "--extra-context", '{"config": "../exp.yml"}')
-    for name in ("old", "new"):
-        (tmp_path / name).mkdir()
-    cruft("create", str(template), *answers, cwd=tmp_path / "new")
-    make_older(template)
-    commit_all(template)
-    cruft("create", str(template), *answers, cwd=tmp_path / "old")
-    project = tmp_path / "old/Exp"
-    assert json.loads((project / "generated/manifest.json").read_text())["version"] == "0.1.0"
-    assert "$schema=opkit/op.schema.json\n" in (project / "op.yml").read_text()
-    run("git", "init", "-q", cwd=project)
-    commit_all(project)
-    with (project / "exp_compute.h").open("a") as file:
-        file.write("/* Mine. */\n")
-    commit_all(project)
-    run("git", "revert", "--no-edit", "HEAD", cwd=template)
-
-    shown = cruft("update", "--skip-apply-ask", cwd=project)
-
-    assert "run\n`git stash -u`" in shown
-    assert "*.rej" not in shown
-    made, expected = snapshot(project), snapshot(tmp_path / "new/Exp")
-    for files in (made, expected):
-        files.pop(".cruft.json")
-    expected["exp_compute.h"] += b"/* Mine. */\n"
-    assert made.keys() == expected.keys()
-    assert {name for name in made if made[name] != expected[name]} == set()
 
 
 @pytest.mark.slow

@@ -23,6 +23,9 @@ from tests.repositories import (
 )
 from tests.runtimes.rknn.vx.support import shared_folder
 
+SLOW = "slow"
+"""The mark of the tests that a run leaves out by default."""
+
 # Hide this machine's compilers and settings from the tests.
 for variable in ("CC", "CFLAGS", "LDFLAGS", "PYTEST_ADDOPTS", "PYTHONPATH"):
     os.environ.pop(variable, None)
@@ -106,7 +109,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print the number of skipped tests for each reason: the tests require Python alone."""
+    """Name the tests that did not run: the tests require Python alone."""
     reasons = Counter(
         report.longrepr[2].removeprefix("Skipped: ")
         for report in terminalreporter.stats.get("skipped", ())
@@ -117,3 +120,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     for reason, count in reasons.most_common():
         line = f"{count} test{'s' * (count > 1)}: {reason}"
         terminalreporter.write_line(textwrap.fill(line, 80, subsequent_indent="  "))
+    if terminalreporter.config.option.markexpr == f"not {SLOW}":
+        terminalreporter.write_line(
+            f"the {SLOW} tests: run them by `pytest -m {SLOW}`, or all by `pytest -m ''`"
+        )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import shlex
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from tests.check.target_repositories import need
-from tests.repositories import ROOT, installed_opkit
+from tests.repositories import ROOT, made_once
 
 README = (ROOT / "README.md").read_text()
 PAGES = {path.stem: path.read_text() for path in sorted((ROOT / "docs").glob("*.md"))}
@@ -71,92 +75,114 @@ def assert_printed(expected: list[str], output: str) -> None:
         anywhere = False
 
 
-def tools_of_a_user(folder: Path) -> Path:
-    """Make a folder with the programs of the pages, for a PATH without a compiler."""
+def new_clone(folder: Path) -> Path:
+    """Clone this repository into a folder, as a user does."""
+    command = [need("git", "git"), "clone", "--quiet", "--no-hardlinks", str(ROOT), "clone"]
+    subprocess.run(command, cwd=folder, check=True)
+    return folder / "clone"
+
+
+def path_of_a_user(folder: Path) -> str:
+    """Make a folder with python3 and a few programs, without a compiler; return it as PATH."""
     tools = folder / "bin"
-    tools.mkdir()
-    for tool in ("cat", "cp", "git"):
-        (tools / tool).symlink_to(need(tool, tool))
-    python = f'exec "{sys.executable}" -B -m'
-    for tool, program in {
-        "scons": f"{python} SCons",
-        "cookiecutter": f"{python} cookiecutter",
-        "rknn-op": f'PYTHONPATH="{ROOT}" {python} rknn_op',
-    }.items():
-        (tools / tool).write_text(f'#!/bin/sh\n{program} "$@"\n')
-        (tools / tool).chmod(0o755)
-    return tools
-
-
-def follow_in_one_shell(text: str, folder: Path) -> None:
-    """Run the commands of a text in one shell, in an environment that the text itself makes.
-
-    On PATH are python3 and a few programs, but no compiler; nothing else is installed.
-    """
-    tools = folder.parent / "bin"
     tools.mkdir()
     (tools / "python3").symlink_to(Path(sys.base_prefix) / "bin/python3")
     for tool in ("cat", "cp", "git"):
         (tools / tool).symlink_to(need(tool, tool))
-    commands = [*steps(text)]
-    hidden = ("PYTHONPATH", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
-    done = subprocess.run(
-        ["/bin/sh"],
-        input="".join(f"{command}\necho @@$?\n" for command, _ in commands),
-        cwd=folder,
-        env={**{k: v for k, v in os.environ.items() if k not in hidden}, "PATH": str(tools)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    *pairs, _ = re.split(r"^@@(\d+)\n", done.stdout, flags=re.MULTILINE)
-    assert len(pairs) == 2 * len(commands), done.stdout + done.stderr
-    for (command, expected), output, status in zip(commands, pairs[::2], pairs[1::2], strict=True):
-        assert status == "0", f"{command}\n{output}\n{done.stderr}"
-        if expected is not None:
-            assert_printed(expected, output.strip())
+    return str(tools)
+
+
+def environment_of_a_user() -> Path:
+    """Return the programs of the environment that the page on models makes; made once per run."""
+
+    def make(folder: Path) -> None:
+        clone = new_clone(folder)
+        command, _ = next(steps(PAGES["start-model"]))
+        with tempfile.TemporaryDirectory() as tools:
+            follow([f"```sh\n{command}\n```\n"], clone, path_of_a_user(Path(tools)))
+
+    return made_once("user", make).path / ".venv/bin"
+
+
+class Shell:
+    """A shell of a user, who has no environment variables of the tests.
+
+    Args:
+        folder: where it begins.
+        path: its PATH.
+        errors: the file for what commands write to stderr.
+    """
+
+    def __init__(self, folder: Path, path: str, errors: IO[str]) -> None:
+        hidden = ("PYTHONPATH", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+        kept = {name: value for name, value in os.environ.items() if name not in hidden}
+        self._process = subprocess.Popen(
+            ["/bin/sh"],
+            cwd=folder,
+            env={**kept, "PATH": path},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+
+    def run(self, command: str) -> tuple[int, str]:
+        """Run a command; return its status and what it prints."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin
+        assert stdout
+        print(f"{command}\necho @@$?", file=stdin, flush=True)
+        printed = ""
+        for line in stdout:
+            text, mark, status = line.rpartition("@@")
+            if mark:
+                return int(status), printed + text
+            printed += line
+        raise AssertionError(f"{command}\n{printed}")
+
+    def close(self) -> None:
+        """End the shell."""
+        self._process.communicate()
 
 
 def follow(
-    text: str,
+    texts: Sequence[str],
     folder: Path,
-    tools: Path,
+    path: str,
     words: Mapping[str, object] = {},
     before: Mapping[str, Callable[[Path], None]] = {},
     failing: Sequence[str] = (),
     left_out: Sequence[str] = (),
 ) -> None:
-    """Run the commands of a text in a folder, and compare their output.
+    """Run the commands of texts in one shell, and compare what they print.
 
     Args:
-        text: the text of a page.
-        folder: the folder of the first command; `cd` changes it.
-        tools: the folder of the programs.
-        words: word of the page -> what it stands for here.
+        texts: the texts of pages; each begins in `folder`.
+        folder: the folder of the first command.
+        path: the user's PATH.
+        words: word of a page -> what it stands for here.
         before: command -> what a user does before it; takes the current folder.
         failing: the beginnings of commands that end with status 1.
         left_out: the commands that do not run.
     """
-    for step, expected in steps(text):
-        if step in left_out:
-            continue
-        if step in before:
-            before[step](folder)
-        command = step
-        if step.startswith("cd "):
-            inside, _, command = step.removeprefix("cd ").partition(" && ")
-            folder /= inside
-        for word, value in words.items():
-            command = re.sub(rf"(?<!\w){word}\b", f"'{value}'", command)
-        result = subprocess.run(
-            ["/bin/sh", "-c", command],
-            cwd=folder,
-            env={**os.environ, "PATH": str(tools), "PYTHONPATH": installed_opkit()},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        status = int(step.startswith(tuple(failing)))
-        assert result.returncode == status, f"{step}\n{result.stdout}{result.stderr}"
-        if expected is not None:
-            assert_printed(expected, result.stdout.strip())
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        contextlib.closing(Shell(folder, path, errors)) as shell,
+    ):
+        for text in texts:
+            shell.run(f"cd {shlex.quote(str(folder))}")
+            for step, expected in steps(text):
+                if step in left_out:
+                    continue
+                if step in before:
+                    before[step](Path(shell.run("pwd")[1].strip()))
+                command = step
+                for word, value in words.items():
+                    command = re.sub(rf"(?<!\w){word}\b", f"'{value}'", command)
+                status, printed = shell.run(command)
+                errors.seek(0)
+                assert status == int(step.startswith(tuple(failing))), (
+                    f"{step}\n{printed}{errors.read()}"
+                )
+                if expected is not None:
+                    assert_printed(expected, printed.strip())

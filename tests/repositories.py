@@ -211,8 +211,11 @@ def made_once(name: str, make: Callable[[Path], Repository]) -> Repository:
     with (folder.parent / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
-            unfinished = Path(tempfile.mkdtemp(dir=folder.parent))
-            make(unfinished)
-            unfinished.rename(folder)
+            folder.mkdir()
+            try:
+                make(folder)
+            except BaseException:
+                shutil.rmtree(folder)
+                raise
     (path,) = folder.iterdir()
     return Repository(path)

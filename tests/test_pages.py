@@ -23,15 +23,30 @@ from opkit import runtimes
 from rknn_op.command import main
 from tests import test_docs
 from tests.check.target_repositories import need
-from tests.models.models import detector, saved
-from tests.pages import PAGES, README, blocks, follow, follow_in_one_shell, steps, tools_of_a_user
+from tests.models.models import detector
+from tests.pages import (
+    PAGES,
+    README,
+    blocks,
+    environment_of_a_user,
+    follow,
+    new_clone,
+    path_of_a_user,
+    steps,
+)
 from tests.repositories import EXAMPLES, ROOT, generate
 from tests.rknn_op.command import rknn_op
 from tests.rknn_op.older import age
 from tests.rknn_op.test_import import CLASS, DATA, TESTS, UNWRITTEN, WRITTEN
 
 WALK = ("start-model", "start-description", "rknn2", "pplnn")
-"""Pages whose commands run one after the other; those of each page from the same folder."""
+"""Pages that a new user follows, in the order of the README."""
+START = {
+    "README": [README],
+    "start-model": [PAGES["start-model"]],
+    "start-description": [PAGES[name] for name in WALK[1:]],
+}
+"""Name -> the texts whose commands follow each other, from a new clone."""
 ELSEWHERE = {
     **dict.fromkeys(test_docs.PAGES, "tests/test_docs.py"),
     "graft": "tests/models/test_graft_page.py",
@@ -50,8 +65,8 @@ NOT_ON_A_PC = {
     "libgcc-s1-armhf-cross": _SYSTEM,
 }
 """Command that no test runs as it is -> the third party that it needs."""
-ENVIRONMENT = ("python3 -m venv .venv && .venv/bin/pip install .", ". .venv/bin/activate")
-"""Commands that make the environment of a page; test_description_in_one_shell runs them."""
+OF_CI = [*blocks("sh")[0].splitlines()[1:], *blocks("sh")[-1].splitlines()]
+"""Commands of the README that .ci/run runs; tests/test_readme.py compares them."""
 WITH_PYTORCH = {"python export.py": "tests/models/test_pytorch.py"}
 """Command that runs where PyTorch is installed -> the module that does so."""
 LEFT_OUT = [*NOT_ON_A_PC, *WITH_PYTORCH]
@@ -186,33 +201,12 @@ SETTINGS = {
 
 
 @pytest.mark.slow
-def test_walkthrough(tmp_path: Path) -> None:
-    """The commands of a new user run, one page after the other, on a PATH without a compiler."""
-    clone = new_clone(tmp_path)
-    saved(detector(), clone, "detector.onnx")
-    tools = tools_of_a_user(tmp_path)
-    for page in WALK:
-        follow(
-            PAGES[page],
-            clone,
-            tools,
-            failing=("rknn-op scan",),
-            left_out=[*LEFT_OUT, *ENVIRONMENT],
-        )
-
-
-def new_clone(folder: Path) -> Path:
-    git(folder, "clone", "--quiet", "--no-hardlinks", str(ROOT), "clone")
-    return folder / "clone"
-
-
-@pytest.mark.slow
-def test_description_in_one_shell(tmp_path: Path) -> None:
-    """The page makes its environment itself; the README's blocks are a part of the page's."""
-    follow_in_one_shell(PAGES["start-description"], new_clone(tmp_path))
-    install, _, _ = blocks("sh")[0].partition(" && .venv/bin/rknn-op")
-    (description,) = (each for each in blocks("sh") if "END" in each)
-    assert f"{install}\n{description}" == blocks("sh", PAGES["start-description"])[0]
+@pytest.mark.parametrize("texts", START.values(), ids=[*START])
+def test_new_user(texts: list[str], tmp_path: Path) -> None:
+    """The commands run in a new clone, in the environment that they make."""
+    path = path_of_a_user(tmp_path)
+    failing = ("rknn-op scan",)
+    follow(texts, new_clone(tmp_path), path, failing=failing, left_out=[*LEFT_OUT, *OF_CI])
 
 
 @pytest.mark.slow
@@ -221,14 +215,18 @@ def test_commands_of_page(name: str, tmp_path: Path) -> None:
     setting = SETTINGS[name]
     setting.make(tmp_path)
     follow(
-        PAGES[name],
+        [PAGES[name]],
         tmp_path,
-        tools_of_a_user(tmp_path),
+        f"{environment_of_a_user()}:{path_of_a_user(tmp_path)}",
         {word: tmp_path / path for word, path in setting.words.items()},
         setting.before,
         setting.failing,
         LEFT_OUT,
     )
+
+
+def test_model_of_the_pages() -> None:
+    assert onnx.load(ROOT / "docs/detector.onnx") == detector()
 
 
 def test_every_page_is_followed() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,8 @@ import pytest
 from opkit.runtimes.rknn import target_table
 from opkit.runtimes.rknn.chips import CHIPS
 from rknn_op.command import VERBS
-from tests.check.target_repositories import need
-from tests.pages import PAGES, README, blocks, console
+from tests.conftest import SLOW
+from tests.pages import PAGES, README, blocks, console, environment_of_a_user
 from tests.repositories import ROOT, Repository
 from tests.test_pages import WALK
 
@@ -46,24 +45,16 @@ def test_ci_runs_the_other_commands() -> None:
     assert demo.endswith(".venv/bin/rknn-op demo")
     commands = (ROOT / ".ci/run").read_text().splitlines()
     assert site in commands
-    assert commands[-1] == tests
+    assert commands[-2:] == [tests, f".venv/bin/pytest -m {SLOW}"]
 
 
 @pytest.mark.slow
-def test_demo_command_in_new_clone(tmp_path: Path) -> None:
-    """The README's first command runs unchanged, with only Python on PATH."""
-    demo = "".join(blocks("sh")).splitlines()[0]
-    need("git", "git")
-    subprocess.run(
-        ["git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(tmp_path / "clone")],
-        check=True,
-    )
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/python3").symlink_to(Path(sys.base_prefix) / "bin/python3")
+def test_demo(tmp_path: Path) -> None:
+    command = environment_of_a_user() / "rknn-op"
     result = subprocess.run(
-        ["/bin/sh", "-c", demo],
-        cwd=tmp_path / "clone",
-        env={**os.environ, "PATH": str(tmp_path / "bin")},
+        [command, "demo"],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": "/nonexistent"},
         capture_output=True,
         text=True,
         check=False,
@@ -81,12 +72,12 @@ def test_demo_command_in_new_clone(tmp_path: Path) -> None:
     assert "build/rv1126/ResizeArea.rknnop" in files
     assert re.search("checked CPU kernel: .*CPU kernel, rknn2: .*VX kernel", shown, re.DOTALL)
     for file in files:
-        assert (tmp_path / "clone/resize_area" / file).is_file(), file
+        assert (tmp_path / "resize_area" / file).is_file(), file
     table = shown.partition("Minimum version of the runtime on each target:\n\n")[2].splitlines()
     assert [line.split()[0] for line in table[1 : len(CHIPS) + 1]] == list(CHIPS)
     assert re.search(r"^ *\d+ passed", result.stdout, re.MULTILINE)
     assert "build/rv1126/ResizeArea.rknnop" in result.stdout
-    assert (tmp_path / "clone/resize_area/build/rv1126/ResizeArea.rknnop").is_file()
+    assert (tmp_path / "resize_area/build/rv1126/ResizeArea.rknnop").is_file()
 
 
 def test_target_tables_match_platforms() -> None:

@@ -98,8 +98,7 @@ def environment_of_a_user() -> Path:
     def make(folder: Path) -> None:
         clone = new_clone(folder)
         command, _ = next(steps(PAGES["start-model"]))
-        with tempfile.TemporaryDirectory() as tools:
-            follow([f"```sh\n{command}\n```\n"], clone, path_of_a_user(Path(tools)))
+        follow([f"```sh\n{command}\n```\n"], clone, path_of_a_user(clone))
 
     return made_once("user", make).path / ".venv/bin"
 

@@ -39,7 +39,7 @@ def test_page_on_the_command_has_every_verb() -> None:
 
 
 def test_ci_runs_the_other_commands() -> None:
-    first, _, last = blocks("sh")
+    first, *_, last = blocks("sh")
     demo, tests, site = (first + last).splitlines()
     assert blocks("sh", PAGES["index"]) == [f"{demo}\n"]
     assert demo.endswith(".venv/bin/rknn-op demo")

@@ -204,7 +204,7 @@ def built_once(name: str, make: Callable[[Path], Repository]) -> Repository:
     return made_once(name, make_built)
 
 
-def made_once(name: str, make: Callable[[Path], Repository]) -> Repository:
+def made_once(name: str, make: Callable[[Path], object]) -> Repository:
     """Return a repository that one process of the run makes; the other ones wait for it."""
     folder = folder_of_run() / "repositories" / name
     folder.parent.mkdir(exist_ok=True)

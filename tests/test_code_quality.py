@@ -109,5 +109,5 @@ def test_no_todos_and_no_machine_names() -> None:
     for path in tracked():
         if "tests/data" in path.as_posix() or path == Path(__file__):
             continue
-        match = pattern.search(path.read_text())
+        match = pattern.search(path.read_bytes().decode(errors="replace"))
         assert match is None, f"{path}: {match and match[0]}"

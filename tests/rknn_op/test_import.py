@@ -197,7 +197,7 @@ def test_shift_into_the_sign_is_not_reported(folder: Path, old: Path, declaratio
 
 def without_statements(vx: Path) -> None:
     head, _, _ = vx.read_text().partition("{")
-    vx.write_text(f"{head}{{\n    /* TODO: {{ write it; }} */\n    ; // later\n}}\n")
+    vx.write_text(f"{head}{{\n    /* Write it here: {{ it; }} */\n    ; // later\n}}\n")
 
 
 def test_empty_vx_kernel_is_left_out(folder: Path, old: Path) -> None:

@@ -108,11 +108,12 @@ def update(root: Path) -> OpSpec:
         OpkitError: op.yml cannot be used, or as `write` does.
     """
     spec = load(root)
-    write(root, spec)
+    for path in write(root, spec):
+        print(f"delete {path}: no longer generated from op.yml")
     return spec
 
 
-def write(root: Path, spec: OpSpec, wheel: Wheel | None = None) -> None:
+def write(root: Path, spec: OpSpec, wheel: Wheel | None = None) -> list[str]:
     """Bring the repository's files in line with the operator.
 
     A user's file is written only if no build has written it before and it does not exist: all
@@ -122,6 +123,9 @@ def write(root: Path, spec: OpSpec, wheel: Wheel | None = None) -> None:
         root: the repository.
         spec: the operator of its op.yml.
         wheel: the repository's new wheel, for the manifest; None: the wheel stays.
+
+    Returns:
+        The paths of the deleted files, which op.yml no longer generates.
 
     Raises:
         OpkitError: the reference is invalid, or a user's file is missing; or a newer version has
@@ -151,10 +155,12 @@ def write(root: Path, spec: OpSpec, wheel: Wheel | None = None) -> None:
     now = Manifest(VERSION, once, tuple(generated), wheel or before.wheel)
     texts = {**generated, manifest.PATH: manifest.to_text(now)}
     refuse_links(root, *stale, *texts)
-    for path in stale:
-        (root / path).unlink(missing_ok=True)
+    deleted = sorted(path for path in stale if (root / path).exists())
+    for path in deleted:
+        (root / path).unlink()
     for path, text in texts.items():
         write_text(root, path, text)
+    return deleted
 
 
 @dataclass(frozen=True)

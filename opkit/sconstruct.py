@@ -27,6 +27,7 @@ from opkit.build import (
     user_cache,
 )
 from opkit.build.compiler_output import Output
+from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.repository_files import refuse_links_in
@@ -158,6 +159,9 @@ def _arguments(
     for tool in tools:
         if hasattr(tool, "check"):
             tool.check(env, request)
+    options.refuse_unknown_commands(
+        Script.COMMAND_LINE_TARGETS, options.commands_of(operator, tools), [*targets, PC, "all"]
+    )
     return env, request
 
 

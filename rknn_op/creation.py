@@ -145,7 +145,7 @@ def plan_text(
     spec = runtimes.parse(text, source)
     warnings: Sequence[Complaint] = ()
     if choices.target:
-        _refuse_target(choices.target, choices.runtimes or spec.runtimes)
+        refuse_target(choices.target, choices.runtimes or spec.runtimes)
     if choices.runtimes:
         changed = f"{source}, changed by options"
         text, found = adapted(text, choices.runtimes, changed, choices.target)
@@ -163,8 +163,13 @@ def plan_text(
     return Plan(spec, with_schema(text), folder, {**own, **files}, choices, warnings)
 
 
-def _refuse_target(name: str, names: Sequence[str]) -> None:
+def refuse_target(name: str, names: Sequence[str], remedy: str = "pass --runtime {}") -> None:
     """Refuse a target that the runtimes do not have.
+
+    Args:
+        name: the value of `--target`.
+        names: the names of the runtimes.
+        remedy: the way to choose a runtime, with `{}` for its name.
 
     Raises:
         OpkitError: it is not a target of theirs.
@@ -173,9 +178,7 @@ def _refuse_target(name: str, names: Sequence[str]) -> None:
     chosen = [known[each] for each in names if each in known]
     expected = [target for each in chosen for target in each.targets]
     if chosen and name.lower() not in expected:
-        refusal = unknown_target.refusal(
-            name, chosen, known.values(), expected, "pass --runtime {}"
-        )
+        refusal = unknown_target.refusal(name, chosen, known.values(), expected, remedy)
         raise OpkitError(f"--target: {refusal}")
 
 

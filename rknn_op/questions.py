@@ -19,7 +19,7 @@ from opkit.errors import OpkitError
 from opkit.models.targets import runtime_of_target
 from opkit.text import did_you_mean, shortened
 from rknn_op import template
-from rknn_op.creation import Choices
+from rknn_op.creation import Choices, refuse_target
 
 STARTER_NAME = "MyOperator"
 
@@ -61,8 +61,13 @@ def ask_choices(name: str, given: Choices, licenses: Path = template.LICENSES) -
     """
     chosen = with_defaults(given)
     names = chosen.runtimes
+
+    def checked_runtimes(answer: str) -> str:
+        _check_runtimes_of(name, given.target, _names(answer))
+        return answer
+
     if not given.runtimes:
-        names = _ask("runtimes", ", ".join(names), _checked_runtimes).replace(",", " ").split()
+        names = _names(_ask("runtimes", ", ".join(names), checked_runtimes))
     license = given.license
 
     def checked_license(answer: str) -> str:
@@ -112,9 +117,29 @@ def _checked_name(answer: str) -> str:
     return answer
 
 
-def _checked_runtimes(answer: str) -> str:
-    check_runtimes(answer.replace(",", " ").split())
-    return answer
+def _names(answer: str) -> list[str]:
+    return answer.lower().replace(",", " ").split()
+
+
+def _check_runtimes_of(name: str, target: str, names: Sequence[str]) -> None:
+    """Refuse runtimes that the new operator cannot have.
+
+    Args:
+        name: the name of the operator.
+        target: its target; empty: the runtimes' default.
+        names: the runtimes.
+
+    Raises:
+        OpkitError: a runtime is unknown or a duplicate, or refuses the name or the target.
+    """
+    check_runtimes(names)
+    if target:
+        refuse_target(target, names, remedy="answer {}")
+    try:
+        runtimes.parse(starter(name, names), "NAME")
+    except DescriptionError as error:
+        hint = error.complaint.hint
+        raise OpkitError("; ".join(filter(None, [error.complaint.message, hint]))) from None
 
 
 def _ask(question: str, default: str, checked: Callable[[str], str]) -> str:

@@ -11,8 +11,9 @@ A tool is a module with any of
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -23,7 +24,7 @@ from opkit.description.describe import Describe, Target
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.text import did_you_mean
+from opkit.text import did_you_mean, printable, shortened
 
 _WIDTH = 24  # of the column of commands, and of options
 
@@ -164,6 +165,34 @@ def refuse_target(name: str, chosen: Collection[Describe], known: Iterable[Descr
     raise OpkitError(f"target={name}: {refusal}")
 
 
+def refuse_unknown_commands(
+    commands: Iterable[str], known: Collection[str], targets: Collection[str]
+) -> None:
+    """Refuse SCons targets that are neither a command nor a file; SCons names no remedy.
+
+    Args:
+        commands: the SCons targets on the command line.
+        known: the commands of the tools.
+        targets: the values of `target=`.
+
+    Raises:
+        OpkitError: the message has the remedy.
+    """
+    for name in commands:
+        if name in known or "/" in name or name.startswith(("#", "build")) or Path(name).exists():
+            continue
+        if name.lower() in targets:
+            hint = f"to build for it, run `scons target={name.lower()}`"
+        elif name == "clean":
+            hint = "to delete all built files, run `scons -c`"
+        else:
+            hint = did_you_mean(name, known)
+        wrong = "; ".join(filter(None, [f"unknown command '{printable(shortened(name))}'", hint]))
+        raise OpkitError(
+            f"{wrong} (expected {', '.join(known)}, or a file in build/); see scons -h"
+        )
+
+
 def read_request(
     env: Any,
     commands: Iterable[str],
@@ -194,14 +223,18 @@ def read_request(
 
 def usage_lines(operator: OpSpec, tools: Iterable[ModuleType]) -> str:
     """Return the lines of `scons -h` for the commands of the tools."""
-    rows = [
-        _row(command, text)
-        for tool in tools
-        for command, text in (
-            tool.usage(operator) if hasattr(tool, "usage") else getattr(tool, "USAGE", ())
-        )
-    ]
-    return "".join(rows).rstrip("\n")
+    return "".join(_row(command, text) for command, text in _usage(operator, tools)).rstrip("\n")
+
+
+def commands_of(operator: OpSpec, tools: Iterable[ModuleType]) -> list[str]:
+    """Return the commands of the tools, such as `check`."""
+    words = (word for command, _ in _usage(operator, tools) for word in command.split()[1:])
+    return list(dict.fromkeys(word for word in words if "=" not in word))
+
+
+def _usage(operator: OpSpec, tools: Iterable[ModuleType]) -> Iterator[tuple[str, str]]:
+    for tool in tools:
+        yield from tool.usage(operator) if hasattr(tool, "usage") else getattr(tool, "USAGE", ())
 
 
 def _row(term: str, text: str) -> str:

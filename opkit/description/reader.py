@@ -10,6 +10,7 @@ import yaml
 from opkit.complaint import Complaint
 from opkit.description.limits import MAX_ITEMS
 from opkit.description.types import TENSOR
+from opkit.description.yaml_syntax import blank_after_colon, explain
 from opkit.errors import OpkitError
 from opkit.text import closest, did_you_mean, printable, shortened
 
@@ -158,10 +159,8 @@ class Reader:
         try:
             root = yaml.compose(text, Loader=yaml.SafeLoader)
         except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-            problem = " ".join(str(error.problem or error.context).split())
-            raise self._no_yaml(problem, line, column) from None
+            found = explain(text, error)
+            raise self._no_yaml(found.problem, found.line, found.column, found.hint) from None
         except yaml.reader.ReaderError as error:
             line = text.count("\n", 0, error.position) + 1
             problem = f"the character {error.character!r} is not allowed"
@@ -175,10 +174,11 @@ class Reader:
         self._count(root, "description", 1, {})
         return root
 
-    def _no_yaml(self, problem: str, line: int = 1, column: int | None = None) -> DescriptionError:
-        return DescriptionError(
-            Complaint(self.file, f"invalid YAML: {printable(problem)}", line, column)
-        )
+    def _no_yaml(
+        self, problem: str, line: int = 1, column: int | None = None, hint: str = ""
+    ) -> DescriptionError:
+        problem = f"invalid YAML: {printable(problem)}"
+        return DescriptionError(Complaint(self.file, problem, line, column, hint=hint))
 
     def _count(self, node: yaml.Node, where: str, depth: int, counts: dict[int, int]) -> int:
         """Return the count of nodes in a tree; refuse cycles, deep nesting and too many nodes."""
@@ -214,7 +214,9 @@ class Reader:
     ) -> list[tuple[yaml.Node, str, yaml.Node]]:
         """Return key node, name and value of the entries in order; see mapping."""
         if not isinstance(node, yaml.MappingNode):
-            self.fail(node, where, f"must be `key: value` lines, not {as_written(node)}")
+            first = node.value.partition(" ")[0] if isinstance(node, yaml.ScalarNode) else ""
+            problem = f"must be `key: value` lines, not {as_written(node)}"
+            self.fail(node, where, problem, hint=blank_after_colon(first))
         names: set[str] = set()
         entries: list[tuple[yaml.Node, str, yaml.Node]] = []
         for key, value in node.value:
@@ -236,6 +238,8 @@ class Reader:
             problem = f"key must be a string, not the {kind} {name}"
             self.fail(key, where, problem, hint=f"quote it: '{name}'")
         path = name if where == "description" else f"{where}.{name}"
+        if hint := blank_after_colon(name):
+            self.fail(key, where, "no blank after the colon", hint=hint)
         if known is not None and name not in known:
             self.unknown_key(key, path, name, known)
         if name in before:

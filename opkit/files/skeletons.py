@@ -253,7 +253,7 @@ def _test(spec: OpSpec, others: Sequence[TestText]) -> str:
         return _dict(" " * 8, {input_.name: repr(shape) for input_ in spec.inputs}, ",")
 
     params = {
-        param.name: literal(_sample(param), "") for param in spec.params if param.default is None
+        param.name: literal(sample(param), "") for param in spec.params if param.default is None
     }
     dtypes = {each.name: f'"{each.dtype}"' for each in spec.inputs if each.dtype}
     are_floats = all(_member(each) == "float32" for each in spec.inputs)
@@ -308,7 +308,7 @@ def _vary_params(base: dict[str, str]) -> str:
     return f"vary_params(\n{_dict(' ' * 8, base)}\n    )"
 
 
-def _sample(param: Param) -> ParamValue | list[int | float]:
+def sample(param: Param) -> ParamValue | list[int | float]:
     """Return a sample value of a param without a default."""
     if param.type.is_text:
         return "text"

@@ -27,6 +27,7 @@ from rknn_op.vendor.converter import Converter, read_converter
 from rknn_op.vendor.files import VendorFile, VendorFolder, listed, show
 from rknn_op.vendor.kernel import KernelFile, includes
 from rknn_op.vendor.order import GROUPS, in_order
+from rknn_op.vendor.vx_signature import empty_kernel
 
 MAX_HEADERS = 64
 _PROVIDED = tuple(template.OPKIT / "runtimes" / NAME / path for path in ("include", "vx/prelude"))
@@ -45,6 +46,7 @@ class Import:
         taken: path -> its origin, in words.
         warnings: the points to review, each with file:line.
         leftover: the names of the ignored files, without the makefiles, which are generated.
+        empty_vx: file:line of a VX kernel without a statement, which is left out.
     """
 
     spec: OpSpec
@@ -54,6 +56,7 @@ class Import:
     taken: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     leftover: list[str] = field(default_factory=list)
+    empty_vx: str = ""
 
     def keep(self, path: str, file: VendorFile) -> None:
         """Copy a file unchanged."""
@@ -89,9 +92,10 @@ def plan(path: Path) -> Import:
     result.spec, result.warnings = in_order(spec, kernel, lines, _vx_file(folder, spec))
     converter = _add_converter(result, folder)
     _add_kernels(result, folder, kernel)
-    cflags = tuple(dict.fromkeys((*spec.cflags, *skeletons.QUIET)))
+    quiet = (*skeletons.QUIET, *([skeletons.NO_SHIFT_REPORT] if kernel.shift_of_sign else []))
+    cflags = tuple(dict.fromkeys((*spec.cflags, *quiet)))
     result.spec = replace(_with_sources(result, converter), cflags=cflags)
-    _add_texts(result, converter)
+    _add_texts(result, kernel, converter)
     used = {description, *(Path(name).parts[0] for name in _found_names(result, folder))}
     result.leftover = [
         name for name in folder.names if name not in used and not name.startswith("makefile.linux.")
@@ -212,6 +216,13 @@ def _add_kernels(result: Import, folder: VendorFolder, kernel: KernelFile) -> No
         result.warnings.append(f"{found[1]}: {found[0]}, but the runtime looks up {wanted}")
     files = [kernel.file]
     vx_file = _vx_file(folder, spec)
+    if vx_file is not None and (where := empty_kernel(vx_file)):
+        result.empty_vx = where
+        result.warnings.append(
+            f"{where}: the VX kernel has no statement, so it was left out, and op.yml has "
+            "`kernels: [cpu]`; to write one, add vx there: `scons` makes a .vx file to start from"
+        )
+        vx_file = None
     if vx_file is not None:
         files.append(vx_file)
         result.keep(f"rknn_kernel_{spec.lower}.vx", vx_file)
@@ -226,7 +237,8 @@ def _add_kernels(result: Import, folder: VendorFolder, kernel: KernelFile) -> No
         where = _lines(folder, _description(folder)).get("kernel_index", folder.label)
         raise OpkitError(
             f"{where}: kernel_index: 1 is the VX kernel, but the folder has none: no "
-            f"rknn_kernel_{spec.lower}.vx, or a kernel list without it; write `kernel_index: 0`"
+            f"rknn_kernel_{spec.lower}.vx with a statement, or a kernel list without it; write "
+            "`kernel_index: 0`"
         )
     kernels = KERNELS if has_vx else KERNELS[:1]
     result.spec = replace(spec, settings={NAME: replace(chosen, kernels=kernels)})
@@ -325,18 +337,24 @@ def _with_sources(result: Import, converter: Converter | None) -> OpSpec:
     return replace(result.spec, params=tuple(params))
 
 
-def _add_texts(result: Import, converter: Converter | None) -> None:
+def _add_texts(result: Import, kernel: KernelFile, converter: Converter | None) -> None:
     """Write op.yml and the files that differ from a new repository's."""
     spec = result.spec
-    result.description = skeletons.description(spec, settings(spec).kernels)
+    kernels = settings(spec).kernels
+    places = map(posixpath.basename, (result.empty_vx, kernel.shift_of_sign))
+    result.description = skeletons.description(spec, kernels, *places)
     assert runtimes.parse(result.description, "op.yml") == spec
     result.taken = {"op.yml": "with the order of the kernel", **result.taken}
     once = once_only_files(spec, runtimes.selected(spec))
     unchanged = [path for path, data in result.files.items() if b"\r" in data]
-    compute = f"{spec.lower}_compute.h"
+    compute, tests = f"{spec.lower}_compute.h", f"tests/test_{spec.lower}.py"
+    conversion = kernel.half_conversion
+    if conversion:
+        result.taken[tests] = f"with max_ulp=1 and no special values, because of {conversion}()"
     texts = {
         f"{spec.lower}_reference.py": skeletons.reference(spec, converter),
         compute: skeletons.compute(spec, once[compute]),
+        tests: skeletons.case_file(spec, kernels, conversion),
         ".gitattributes": skeletons.attributes(once[".gitattributes"], unchanged),
     }
     for path, text in texts.items():

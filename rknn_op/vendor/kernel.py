@@ -1,4 +1,4 @@
-"""`rknn_kernel_<op>.c` of the vendor's tool: its parameter table, kernel list and includes."""
+"""`rknn_kernel_<op>.c` of the vendor's tool: parameter table, kernel list, includes, halves."""
 
 from __future__ import annotations
 
@@ -28,6 +28,12 @@ _TAKEN = (
         rf"\bvxCopyScalar\s*\(\s*\(\s*vx_scalar\s*\)\s*{_INDEX}\s*,\s*"
         r"(?:\([\w ]{1,40}\*[ ]?\)\s*)?&?\s*(?P<name>\w+)\s*,"
     ),
+)
+_SIGNED = re.compile(r"\b(?:int|int32_t|vx_int32)\s+([\w\s,]{1,200})")
+_SHIFT_OF_SIGN = re.compile(r"\b(\w+)\s*<<=\s*16\b")
+_HALF_CONVERSION = re.compile(
+    r"\b(\w{0,40}?f(?:p|loat)?(?:32)?_?(?:to|2)_?(?:f(?:p|loat)?16|half)\w{0,40})[ \t]{0,9}\(",
+    re.IGNORECASE,
 )
 _CONSTANT = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]{1,99}\(?(\d{1,4})\b", re.MULTILINE)
 
@@ -163,6 +169,25 @@ class KernelFile:
         items = self._code[match.end() : _closing(self._code, match.end())].split(",")
         kernels = [item for item in items if item.strip() not in ("", "NULL", "0")]
         return match[1], self.file.at(match.start()), len(kernels)
+
+    @property
+    def shift_of_sign(self) -> str:
+        """The file:line of a shift of a signed variable by 16, or empty.
+
+        The vendor's conversion of a half moves the sign so, which is undefined in C.
+        """
+        lists = _SIGNED.findall(self._code)
+        signed = {name.strip() for names in lists for name in names.split(",")}
+        for match in _SHIFT_OF_SIGN.finditer(self._code):
+            if match[1] in signed:
+                return self.file.at(match.start())
+        return ""
+
+    @property
+    def half_conversion(self) -> str:
+        """The name of the kernel's own function from float to half, or empty."""
+        match = _HALF_CONVERSION.search(self._code)
+        return match[1] if match else ""
 
 
 def includes(file: VendorFile) -> Iterator[tuple[str, str]]:

@@ -305,6 +305,24 @@ def test_unknown_options(fresh: Repository) -> None:
     assert all(target in wrong.stdout + wrong.stderr for target in TARGETS)
 
 
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        ("chek", "unknown command 'chek'; did you mean 'check'? (expected vx, vx-gdb, check, "),
+        ("rv1126", "unknown command 'rv1126'; to build for it, run `scons target=rv1126` ("),
+        ("clean", "unknown command 'clean'; to delete all built files, run `scons -c` ("),
+        ("qwerty", "unknown command 'qwerty' (expected vx, vx-gdb, check, "),
+    ],
+)
+def test_unknown_commands(command: str, hint: str, fresh: Repository) -> None:
+    unknown = fresh.scons("-Q", command, check=False)
+    assert unknown.returncode == 2
+    assert unknown.stderr.startswith(f"error: {hint}")
+    assert unknown.stderr.endswith(", or a file in build/); see scons -h\n")
+    assert unknown.stdout == ""
+    assert packages(fresh)
+
+
 def test_options_are_data(fresh: Repository, tmp_path: Path) -> None:
     """SCons itself would evaluate this as Python."""
     value = f"${{open({str(tmp_path / 'opened')!r}, 'w')}}"

@@ -63,6 +63,25 @@ def test_wrong_answer_is_asked_again() -> None:
     assert not Path("Edge/LICENSE").exists()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "answer", "message"),
+    [
+        ([], "rknn, rknn", "duplicate runtime 'rknn'; delete one of them"),
+        ([], ",", "no runtime (expected rknn, pplnn, rknn2)"),
+        (
+            ["--target", "rk3588"],
+            "rknn",
+            "--target: rk3588 is a chip of RKNN-Toolkit2; answer rknn2",
+        ),
+    ],
+)
+def test_wrong_runtimes_are_asked_again(arguments: list[str], answer: str, message: str) -> None:
+    done = _answered("Edge", *arguments, answers=f"{answer}\nRKNN2\nnone\n")
+    assert done.exit_code == 0, done.output
+    assert f"Error: {message}\n" in done.stderr
+    assert "runtimes: [rknn2]" in _op_yml("Edge")
+
+
 def test_end_of_input_makes_nothing() -> None:
     done = _answered("Edge", answers="rknn2\n")
     assert done.exit_code == 1

@@ -140,7 +140,9 @@ def test_import_keeps_kernels_and_rewrites_the_rest(folder: Path, old: Path) -> 
     assert snapshot(new) == made
     reference = made["addscaled_reference.py"].decode()
     assert "    #     scaled = inputs_tensor[1] * params['scale']\n" in reference
-    assert '{"input0": (8,), "input1": (8,)}' in made["tests/test_addscaled.py"].decode()
+    tests = made["tests/test_addscaled.py"].decode()
+    assert '{"input0": (1, 4, 6, 3), "input1": (1, 4, 6, 3)}' in tests
+    assert 'params=[{"scale": 0.5, "offsets": [1, 1]}],\n' in tests
     assert repository.drift(new, spec, new / "build") == []
 
 
@@ -164,6 +166,103 @@ def test_imported_operator_builds_and_equals_its_reference(folder: Path, old: Pa
     change(reference, "- scaled", "+ scaled")
     os.utime(reference, ns=(times.st_atime_ns, times.st_mtime_ns))
     assert "FAILED" in new.scons("check", check=False).stdout
+
+
+def test_inexact_halves_have_cases_that_pass(folder: Path, old: Path) -> None:
+    tests = "tests/test_addscaled.py"
+    reason = "with max_ulp=1 and no special values, because of float_to_half()"
+    result = rknn_op("import", OLD, "-p", "inexact")
+    assert re.search(rf"^  {tests} +{re.escape(reason)}$", result.stdout, re.MULTILINE)
+    inexact = (folder / "inexact" / tests).read_text()
+    assert "check_cpu_kernel(case, max_ulp=1)" in inexact
+    assert "check_vx_kernel(case, max_ulp=0)" in inexact
+    assert "values=[uniform(-1, 1)]," in inexact
+    change(old / KERNEL, "float_to_half", "convert")
+    result = rknn_op("import", OLD, "-p", "exact")
+    assert tests not in result.stdout.partition("Next:")[0]
+    exact = (folder / "exact" / tests).read_text()
+    assert "check_cpu_kernel(case, max_ulp=0)" in exact
+    assert "values=[uniform(-1, 1), special()]," in exact
+
+
+@pytest.mark.parametrize("declaration", ["vx_int32 sign", "vx_int32 other, sign", "vx_uint32 sign"])
+def test_shift_into_the_sign_is_not_reported(folder: Path, old: Path, declaration: str) -> None:
+    change(old / KERNEL, "vx_int32 sign = half & 0x8000;", f"{declaration};")
+    rknn_op("import", OLD)
+    description = " ".join((folder / f"{OLD}_imported/op.yml").read_text().replace("#", "").split())
+    comment = f"-fno-sanitize=shift: {KERNEL}:33 shifts a bit into the sign of an integer."
+    assert (comment in description) == ("uint" not in declaration)
+    assert ("-fno-sanitize=shift]" in description) == ("uint" not in declaration)
+
+
+def without_statements(vx: Path) -> None:
+    head, _, _ = vx.read_text().partition("{")
+    vx.write_text(f"{head}{{\n    /* Write it here: {{ it; }} */\n    ; // later\n}}\n")
+
+
+def test_empty_vx_kernel_is_left_out(folder: Path, old: Path) -> None:
+    without_evidence(old / KERNEL)
+    without_statements(old / VX)
+    result = rknn_op("import", OLD)
+    assert result.exit_code == 0, result.stderr
+    assert warnings(result.stdout) == [
+        f"{OLD}/op.yml:10: inputs: listed as input1, input0, but {OLD}/{VX}:4 says input0, input1: "
+        "took that",
+        f"{OLD}/op.yml:5: params: listed as offsets, scale, but kernel_params[] in "
+        f"{OLD}/{KERNEL}:19 says scale, offsets: took that",
+        f"{OLD}/{VX}:4: the VX kernel has no statement, so it was left out, and op.yml has "
+        "`kernels: [cpu]`; to write one, add vx there: `scons` makes a .vx file to start from",
+    ]
+    assert f"\nNot taken: {VX}\n" in result.stdout
+    new = folder / f"{OLD}_imported"
+    assert not (new / VX).exists()
+    assert settings(repository.load(new)).kernels == ("cpu",)
+    assert f"# The VX kernel was left out: {VX}:4 has no" in (new / "op.yml").read_text()
+    assert "check_vx_kernel" not in (new / "tests/test_addscaled.py").read_text()
+    change(new / "op.yml", "kernels: [cpu]", "kernels: [cpu, vx]")
+    repository.update(new)
+    assert "VXC_WriteImage" in (new / VX).read_text()
+
+
+def test_vx_kernel_beside_an_empty_one_is_taken(old: Path) -> None:
+    change(old / VX, "__kernel", "__kernel void half(image2d_array_t input) {}\n__kernel")
+    assert not [line for line in warnings(dry_run()) if "no statement" in line]
+
+
+VENDOR_OPERATORS = {
+    # Folder below the vendor's custom_op -> (operator, line of numpy).
+    "rknn_custom_op_math/exp": ("Exp", 'np.exp(inputs["input"])'),
+    "rknn_custom_op_math/truncatediv": ("TruncateDiv", 'inputs["input0"] / inputs["input1"]'),
+    "rknn_custom_op_resize/resize_area": (
+        "ResizeArea",
+        'inputs["input"][0][np.ix_(*(np.arange(n) * size // n for n, size in '
+        'zip(params["size"], inputs["input"].shape[1:])))]',
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    "RKNN_CUSTOM_OPS" not in os.environ,
+    reason="RKNN_CUSTOM_OPS is not the folder custom_op of RKNN-Toolkit's examples",
+)
+@pytest.mark.parametrize("place", VENDOR_OPERATORS, ids=lambda place: Path(place).name)
+def test_vendor_operator_passes_with_a_line_of_numpy(folder: Path, place: str) -> None:
+    name, math = VENDOR_OPERATORS[place]
+    vendor = Path(os.environ["RKNN_CUSTOM_OPS"]) / place
+    assert rknn_op("import", str(vendor), "-p", "new").exit_code == 0
+    new = Repository(folder / "new")
+    reference = new.path / f"{name.lower()}_reference.py"
+    line = f'    return {{"output": {math}}}\n'
+    change(reference, UNWRITTEN.replace("AddScaled", name), line)
+    if name == "ResizeArea":  # its VX kernel's launch has 64 x 64 work items for every output
+        change(new.path / "op.yml", "[cpu, vx]", "[cpu]")
+        tests = new.path / f"tests/test_{name.lower()}.py"
+        change(tests, "def test_vx_kernel", "def no_test")
+        (new.path / f"rknn_kernel_{name.lower()}.vx").unlink()
+    checked = new.scons("check")
+    assert checked.stderr == ""
+    assert re.search(r"^checked CPU kernel: \d cases", checked.stdout, re.MULTILINE)
 
 
 def test_report_names_sources_and_steps(old: Path) -> None:
@@ -585,6 +684,9 @@ HARM = {
     "sed -i s/op_version/version_of_op/ op.yml": ":9: version_of_op: unknown key",
     "echo 'sources: [a.c]' >>op.yml": "which the vendor's tool does not know",
     "sed -i 's/kernel_index: 0/kernel_index: 1/' op.yml; rm *.vx": ":4: kernel_index: 1 is the VX",
+    f"sed -i 's/x: 0/x: 1/' op.yml; echo 'kernel void addscaled() {{}}' >{VX}": (
+        f"but the folder has none: no {VX} with a statement, or a kernel list without it"
+    ),
     r"printf 'name: \351\n' >op.yml": ":1: not valid UTF-8",
     r"sed -i 's/name: Add/name: \x1b[31m/' op.yml": "op.yml:14: invalid YAML",
     r"sed -i 's/name: Add.*/name: \"\\e[31m\"/' op.yml": r":14: name: '\x1b[31m' is not a C ident",
@@ -672,6 +774,10 @@ def test_folder_by_a_dot(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "kernel void a(" + "int input0, " * 17_000 + ")",
         "kernel" + " " * 212_000,
         "kernel void" + " " * 212_000,
+        "kernel void a() {" + ";" * 212_000,
+        "f2f16" * 42_000,
+        "int " + "a, " * 70_000,
+        "int a; " + "a <<= 16; " * 21_000,
     ],
     ids=lambda text: text[:24],
 )

@@ -24,6 +24,18 @@ static vx_param_description_t kernel_params[] = {
     {VX_INPUT, VX_TYPE_ARRAY, VX_PARAMETER_STATE_REQUIRED},
 };
 
+static float half_to_float(vx_uint16 half)
+{
+    vx_int32 bits = (half & 0x7C00) ? ((half & 0x7FFF) << 13) + (112 << 23) : 0;
+    vx_int32 sign = half & 0x8000;
+    float value;
+
+    sign <<= 16;
+    bits |= sign;
+    value = *(float *)&bits;
+    return value;
+}
+
 static vx_status copy_halves(vx_tensor tensor, vx_uint16 *data, vx_uint32 *count, vx_enum usage)
 {
     vx_uint32 dims[MAX_DIMS], rank = 0, i;
@@ -58,7 +70,7 @@ static vx_status VX_CALLBACK cpu_kernel_function(vx_node node, const vx_referenc
     vx_size item_count = 0;
     vx_uint32 count = 0;
     vx_status status = VX_SUCCESS;
-    vx_uint16 *a, *b;
+    vx_int16 *a, *b;
     int i, unused_variable;
 
     status |= vxCopyScalar((vx_scalar)parameters[3], &scale, VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
@@ -68,8 +80,8 @@ static vx_status VX_CALLBACK cpu_kernel_function(vx_node node, const vx_referenc
     for (i = 0; i < item_count; i++)
         sum += items[i];
     status |= copy_halves(input0, NULL, &count, VX_READ_ONLY);
-    a = (vx_uint16 *)malloc(count * sizeof(a[0]));
-    b = (vx_uint16 *)malloc(count * sizeof(b[0]));
+    a = (vx_int16 *)malloc(count * sizeof(a[0]));
+    b = (vx_int16 *)malloc(count * sizeof(b[0]));
     status |= copy_halves(input0, a, &count, VX_READ_ONLY);
     status |= copy_halves(input1, b, &count, VX_READ_ONLY);
     for (i = 0; i < count; i++)

@@ -161,16 +161,32 @@ def test_unwritten_vx_kernel_has_hint(copy_of_fresh: Repository) -> None:
 
     edit(root / "op.yml", "# kernels: [cpu]", "kernels: [cpu]")
     refused = copy_of_fresh.scons("check", check=False)
-    assert "warning" not in refused.stderr
+    assert "warning: rknn_kernel_myoperator.vx: is not built" in refused.stderr
     assert (
         "this test runs the VX kernel: MyOperator has no VX kernel, because op.yml has "
         "`kernels: [cpu]`; delete the test, or write " in " ".join(refused.stdout.split())
     )
     tests = root / "tests/test_myoperator.py"
     tests.write_text(tests.read_text().replace("def test_vx_kernel", "def no_longer_a_test"))
+    (root / "rknn_kernel_myoperator.vx").unlink()
     checked = copy_of_fresh.scons("check")
     assert checked.stderr == ""
     assert kernels_of(checked.stdout) == {"CPU kernel"}
+
+
+def test_removed_vx_kernel_is_named(tmp_path: Path) -> None:
+    repository = generate(tmp_path, BOTH)
+    edit(repository.path / "op.yml", "[cpu, vx]", "[cpu]")
+    built = repository.scons("-Q", "target=x64")
+    assert "delete docs/vx.md: no longer generated from op.yml\n" in built.stdout
+    assert built.stderr == (
+        "warning: rknn_kernel_copy.vx: is not built, because op.yml has `kernels: [cpu]`; delete "
+        "it and the tests with check_vx_kernel, or write `kernels: [cpu, vx]`\n"
+    )
+    (repository.path / "rknn_kernel_copy.vx").unlink()
+    built = repository.scons("-Q", "target=x64")
+    assert built.stderr == ""
+    assert "docs/vx.md" not in built.stdout
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib.util
 import re
 import shlex
-import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -37,7 +36,6 @@ from tests.pages import (
 from tests.repositories import EXAMPLES, ROOT, generate
 from tests.rknn_op.command import rknn_op
 from tests.rknn_op.older import age
-from tests.rknn_op.test_import import CLASS, DATA, TESTS, UNWRITTEN, WRITTEN
 
 WALK = ("start-model", "start-description", "rknn2", "pplnn")
 """Pages that a new user follows, in the order of the README."""
@@ -45,8 +43,11 @@ START = {
     "README": [README],
     "start-model": [PAGES["start-model"]],
     "start-description": [PAGES[name] for name in WALK[1:]],
+    "start-vendor": [PAGES["start-vendor"]],
 }
 """Name -> the texts whose commands follow each other, from a new clone."""
+FAILING = {"start-vendor": ("scons check",)}
+"""Name -> the beginnings of the commands that end with status 1, besides scan's."""
 ELSEWHERE = {
     **dict.fromkeys(test_docs.PAGES, "tests/test_docs.py"),
     "graft": "tests/models/test_graft_page.py",
@@ -159,22 +160,6 @@ def model_of_pytorch(folder: Path) -> None:
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), folder / "model.onnx")
 
 
-def vendor_folder(folder: Path) -> None:
-    """Copy a folder of the vendor's generator, with the class that it writes."""
-    shutil.copytree(DATA, folder / "vendor")
-    (folder / "vendor/rknn_op_addscaled.py").write_text(CLASS)
-    descriptions(folder)
-
-
-def write_math(repository: Path) -> None:
-    """Write the imported operator's reference, and cases that its kernels take."""
-    reference = repository / "addscaled_reference.py"
-    text = reference.read_text()
-    assert UNWRITTEN in text
-    reference.write_text(text.replace(UNWRITTEN, WRITTEN))
-    (repository / "tests/test_addscaled.py").write_text(TESTS)
-
-
 SETTINGS = {
     "many": Setting(
         descriptions,
@@ -183,15 +168,6 @@ SETTINGS = {
     ),
     "operators": Setting(),
     "pytorch": Setting(model_of_pytorch, failing=("rknn-op scan",)),
-    "start-vendor": Setting(
-        vendor_folder,
-        words={
-            "VENDOR_FOLDER": Path("vendor"),
-            "YAML": Path("descriptions/clip.yml"),
-            "DIR": Path("clip"),
-        },
-        before={"cd my_operator && scons check": lambda folder: write_math(folder / "my_operator")},
-    ),
     "updating": Setting(older_repository),
 }
 """Page that is followed alone -> its setting."""
@@ -201,12 +177,13 @@ SETTINGS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("texts", START.values(), ids=[*START])
-def test_new_user(texts: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", START)
+def test_new_user(name: str, tmp_path: Path) -> None:
     """The commands run in a new clone, in the environment that they make."""
-    path = path_of_a_user(tmp_path)
-    failing = ("rknn-op scan",)
-    follow(texts, new_clone(tmp_path), path, failing=failing, left_out=[*LEFT_OUT, *OF_CI])
+    failing = ("rknn-op scan", *FAILING.get(name, ()))
+    left_out = [*LEFT_OUT, *OF_CI]
+    clone, path = new_clone(tmp_path), path_of_a_user(tmp_path)
+    follow(START[name], clone, path, failing=failing, left_out=left_out)
 
 
 @pytest.mark.slow
@@ -235,7 +212,7 @@ def test_every_page_is_followed() -> None:
     left_out = {step for each in with_commands.values() for step in each if step in LEFT_OUT}
     assert left_out == {*LEFT_OUT}
     running = {name for name, each in with_commands.items() if {*each} - left_out}
-    assert sorted([*WALK, *SETTINGS, *ELSEWHERE]) == sorted(running)
+    assert sorted([*WALK, "start-vendor", *SETTINGS, *ELSEWHERE]) == sorted(running)
     for name in {*ELSEWHERE} - {"index"}:  # whose tests take the blocks with output
         assert not blocks("sh", PAGES[name])
     for module in {*ELSEWHERE.values(), *WITH_PYTORCH.values()} - {ELSEWHERE["index"]}:

@@ -180,21 +180,15 @@ def _operator(folder: Path) -> Operator:
 
 
 def _refuse_duplicates(operators: Sequence[Operator]) -> None:
-    """Refuse two operators of a type, or with files of one name."""
+    """Refuse two operators of a type."""
     types: dict[str, Path] = {}
-    names: dict[str, Path] = {}
     for each in operators:
-        if each.op_type in types:
+        other = types.setdefault(each.op_type, each.folder)
+        if other is not each.folder:
             raise OpkitError(
-                f"{types[each.op_type]} and {each.folder} have the same op_type, {each.op_type}; "
+                f"{other} and {each.folder} have the same op_type, {each.op_type}; "
                 "librknnrt takes one operator of a type: pass one of them"
             )
-        if each.spec.lower in names:
-            raise OpkitError(
-                f"{names[each.spec.lower]} and {each.folder} have the same name, "
-                f"{each.spec.lower}, in files and symbols; change `name` in an op.yml"
-            )
-        types[each.op_type] = names[each.spec.lower] = each.folder
 
 
 def create(planned: Plan) -> list[str]:

@@ -14,11 +14,15 @@ _PREFIX = ".scratch-"
 
 
 @contextmanager
-def scratch_folder(parent: Path) -> Iterator[Path]:
+def scratch_folder(parent: Path, prefix: str = _PREFIX) -> Iterator[Path]:
     """Make a temporary folder in a parent folder; delete it at the end of the context.
 
     The parent is made if it does not exist. A process locks its own folders; the folders that dead
     processes left are deleted too.
+
+    Args:
+        parent: the parent folder.
+        prefix: the beginning of the folder's name, and of no other folder in the parent.
 
     Raises:
         OSError: the folder cannot be made.
@@ -28,14 +32,19 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
         with locks.opened(parent) as parent_lock:
             # Without this lock, another process could delete a new folder before it is locked.
             _lock(parent_lock)
-            for left in parent.glob(f"{_PREFIX}*"):
+            for left in parent.glob(f"{prefix}*"):
                 _delete_if_unlocked(left)
-            folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent.absolute()))
+            folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent.absolute()))
+            own.callback(_delete, folder)
             _lock(own.enter_context(locks.opened(folder)))
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        yield folder
+
+
+def _delete(folder: Path) -> None:
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:  # Ctrl-C may have stopped the deletion
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def whole_folder(path: Path, fill: Callable[[Path], object]) -> Path:

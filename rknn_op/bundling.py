@@ -17,6 +17,7 @@ from opkit.runtimes.rknn2.bundle.objects import defined_symbols, isolated, membe
 from opkit.runtimes.rknn2.bundle.texts import application_files, registration
 from opkit.runtimes.rknn2.chips import REFUSED_TARGETS, TARGETS
 from opkit.runtimes.rknn2.settings import NAME, settings
+from opkit.scratch import temporary_folder
 from opkit.text import did_you_mean, printable, shortened
 from opkit.toolchains import zig
 from opkit.toolchains.abi import ABIS
@@ -27,7 +28,6 @@ from rknn_op.creation import create_folder, refuse_existing
 from rknn_op.processes import Processes
 from rknn_op.progress import step
 from rknn_op.repositories import require
-from rknn_op.temporary import temporary_folder
 
 MODEL = "model.rknn"
 LIBRARY = "libcustom_ops.a"

@@ -53,8 +53,8 @@ class Renamed:
 def rename(folder: Path, name: str, dry_run: bool = False, allow_dirty: bool = False) -> Renamed:
     """Rename an operator: op.yml, the names of files, and identifiers in the user's files.
 
-    After an error all files are as before; after a kill the next run completes it. Built files of
-    the old name are deleted.
+    After an error all files are as before, except for built ones; after a kill the next run
+    completes it. Built files of the old name are deleted.
 
     Args:
         folder: the repository.
@@ -103,9 +103,7 @@ def rename(folder: Path, name: str, dry_run: bool = False, allow_dirty: bool = F
     deleted = _built(folder, old)
     if not dry_run:
         with restored_on_error(folder, paths):
-            _write(folder, new, contents, replace(before, once=once))
-        for path in deleted:
-            (folder / path).unlink(missing_ok=True)
+            _write(folder, new, contents, replace(before, once=once), deleted)
     return Renamed(moved, changed, deleted, [*_left(contents, old)])
 
 
@@ -129,16 +127,20 @@ def _refuse_existing(folder: Path, contents: Mapping[str, tuple[str, bytes]]) ->
 
 
 def _write(
-    folder: Path, spec: OpSpec, contents: Mapping[str, tuple[str, bytes]], written: Manifest
+    folder: Path,
+    spec: OpSpec,
+    contents: Mapping[str, tuple[str, bytes]],
+    written: Manifest,
+    deleted: Collection[str],
 ) -> None:
-    """Write all files. op.yml is the last one: until then, the next run begins again."""
+    """Write and delete files. op.yml is the last one: until then, the next run begins again."""
     new = {to: data for to, data in contents.values() if to != OP_YML}
     for to, data in new.items():
         write_bytes(folder, to, data)
     write_bytes(folder, manifest.PATH, manifest.to_text(written).encode())
     repository.write(folder, spec)
-    for path in {*contents} - {*new, OP_YML}:
-        (folder / path).unlink()
+    for path in {*contents, *deleted} - {*new, OP_YML}:
+        (folder / path).unlink(missing_ok=True)
     write_bytes(folder, *contents[OP_YML])
 
 

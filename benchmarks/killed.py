@@ -5,8 +5,8 @@
 At each moment of each kind a run is ended by Ctrl-C, by `kill -9` of the command alone, or by
 `kill -9` of all its processes. At any moment:
 
-- every repository of create or import is whole or absent; every other file of the user is as
-  before, or as after the run;
+- every repository of create or import, and every bundle, is whole or absent; every other file of
+  the user is as before, or as after the run;
 - the next run completes it: all files, and the packages and libraries, equal those of an
   uninterrupted run, and nothing else is beside them or in the temporary folder;
 - no process is left; Ctrl-C leaves no temporary files, and prints one line.
@@ -32,6 +32,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from opkit.check.processes import kill_marked
+from tests.models.models import detection_head, saved
 from tests.processes import marked
 from tests.repositories import EXAMPLES, ROOT, generate_example
 from tests.rknn_op.older import add_work, age
@@ -138,6 +139,17 @@ def built_repository(folder: Path) -> None:
     rknn_op(folder, "build", "-p", "made", "-t", "x64")
 
 
+def library_repository(folder: Path) -> None:
+    """Make a repository of an operator of the library."""
+    rknn_op(folder, "create", "--library", "GridSample", "--runtime", "rknn2", "-p", "op")
+
+
+def model_and_repository(folder: Path) -> None:
+    """Write a model, and make a repository of one of its operators."""
+    saved(detection_head(), folder)
+    library_repository(folder)
+
+
 def nothing(folder: Path) -> None:
     """Leave the folder empty."""
 
@@ -158,6 +170,18 @@ KINDS: dict[str, Kind] = {
     ),
     "demo": Kind(nothing, [("demo", "exp", "-p", "made")], unit=1, generated=("made",)),
     "lint": Kind(built_repository, [("lint", "made"), ("update", "--dry-run", "made")]),
+    "rename": Kind(
+        repository,
+        [("rename", "Zoom", "-p", "made")],
+        generated=("made/generated", "made/rknn_", "made/op.yml"),
+    ),
+    "graft": Kind(model_and_repository, [("graft", "model.onnx", "-p", "op", "-o", "out.onnx")]),
+    "bundle": Kind(
+        library_repository,
+        [("bundle", "-p", "op", "-t", "rk3588", "-o", "out")],
+        unit=1,
+        generated=("op",),
+    ),
     "import": Kind(vendor_repository, [("import", "AddScaled", "-p", "made")], unit=1),
     "build": Kind(repository, [BUILD, ("build", "-p", "made", "-t", "rv1126")], repair=[BUILD]),
     "check": Kind(repository, [CHECK, (*CHECK, "--", "target=rv1126")], repair=[BUILD, CHECK]),
@@ -226,8 +250,8 @@ def is_of_build(path: Path) -> bool:
 
 
 def leftovers() -> list[str]:
-    """Return the content of the folder for temporary files."""
-    return sorted(map(str, Path(os.environ["TMPDIR"]).iterdir()))
+    """Return the content of the folder for temporary files, without onnxruntime's mark."""
+    return sorted(str(path) for path in Path(os.environ["TMPDIR"]).iterdir() if path.name != ".ses")
 
 
 def wholes(kind: Kind, found: Files) -> dict[str, Files]:

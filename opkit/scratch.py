@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -14,28 +15,57 @@ _PREFIX = ".scratch-"
 
 
 @contextmanager
-def scratch_folder(parent: Path) -> Iterator[Path]:
+def scratch_folder(parent: Path, prefix: str = _PREFIX) -> Iterator[Path]:
     """Make a temporary folder in a parent folder; delete it at the end of the context.
 
     The parent is made if it does not exist. A process locks its own folders; the folders that dead
     processes left are deleted too.
 
+    Args:
+        parent: the parent folder.
+        prefix: the beginning of the folder's name, and of no other folder in the parent.
+
     Raises:
         OSError: the folder cannot be made.
     """
     parent.mkdir(parents=True, exist_ok=True)
+    for left in parent.glob(f"{prefix}*"):
+        _delete_if_unlocked(left)
     with ExitStack() as own:
-        with locks.opened(parent) as parent_lock:
-            # Without this lock, another process could delete a new folder before it is locked.
-            _lock(parent_lock)
-            for left in parent.glob(f"{_PREFIX}*"):
-                _delete_if_unlocked(left)
-            folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent.absolute()))
-            _lock(own.enter_context(locks.opened(folder)))
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        folder = None
+        while folder is None:
+            folder = _locked_folder(parent.absolute(), prefix, own)
+        yield folder
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Make a temporary folder, as scratch_folder does, where the system has temporary files.
+
+    Raises:
+        OSError: the folder cannot be made.
+    """
+    with scratch_folder(Path(tempfile.gettempdir()), "rknn-op-") as folder:
+        yield folder
+
+
+def _locked_folder(parent: Path, prefix: str, own: ExitStack) -> Path | None:
+    """Make and lock a folder; None: another process deleted it, as it was not locked yet."""
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    own.callback(_delete, folder)
+    try:
+        descriptor = own.enter_context(locks.opened(folder))
+    except FileNotFoundError:
+        return None
+    _lock(descriptor)
+    return folder if locks.is_at(descriptor, folder) else None
+
+
+def _delete(folder: Path) -> None:
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:  # Ctrl-C may have stopped the deletion
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def whole_folder(path: Path, fill: Callable[[Path], object]) -> Path:
@@ -69,5 +99,5 @@ def _lock(descriptor: int) -> None:
 def _delete_if_unlocked(folder: Path) -> None:
     # Its owner may be deleting it, or the file system has no locks.
     with suppress(OSError), locks.opened(folder) as descriptor:
-        if locks.try_lock(descriptor):
+        if os.fstat(descriptor).st_uid == os.geteuid() and locks.try_lock(descriptor):
             shutil.rmtree(folder, ignore_errors=True)

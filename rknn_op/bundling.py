@@ -17,6 +17,7 @@ from opkit.runtimes.rknn2.bundle.objects import defined_symbols, isolated, membe
 from opkit.runtimes.rknn2.bundle.texts import application_files, registration
 from opkit.runtimes.rknn2.chips import REFUSED_TARGETS, TARGETS
 from opkit.runtimes.rknn2.settings import NAME, settings
+from opkit.scratch import temporary_folder
 from opkit.text import did_you_mean, printable, shortened
 from opkit.toolchains import zig
 from opkit.toolchains.abi import ABIS
@@ -27,7 +28,6 @@ from rknn_op.creation import create_folder, refuse_existing
 from rknn_op.processes import Processes
 from rknn_op.progress import step
 from rknn_op.repositories import require
-from rknn_op.temporary import temporary_folder
 
 MODEL = "model.rknn"
 LIBRARY = "libcustom_ops.a"
@@ -180,21 +180,15 @@ def _operator(folder: Path) -> Operator:
 
 
 def _refuse_duplicates(operators: Sequence[Operator]) -> None:
-    """Refuse two operators of a type, or with files of one name."""
+    """Refuse two operators of a type."""
     types: dict[str, Path] = {}
-    names: dict[str, Path] = {}
     for each in operators:
-        if each.op_type in types:
+        other = types.setdefault(each.op_type, each.folder)
+        if other is not each.folder:
             raise OpkitError(
-                f"{types[each.op_type]} and {each.folder} have the same op_type, {each.op_type}; "
+                f"{other} and {each.folder} have the same op_type, {each.op_type}; "
                 "librknnrt takes one operator of a type: pass one of them"
             )
-        if each.spec.lower in names:
-            raise OpkitError(
-                f"{names[each.spec.lower]} and {each.folder} have the same name, "
-                f"{each.spec.lower}, in files and symbols; change `name` in an op.yml"
-            )
-        types[each.op_type] = names[each.spec.lower] = each.folder
 
 
 def create(planned: Plan) -> list[str]:

@@ -61,6 +61,7 @@ class _Verbs(click.Group):
 
     def invoke(self, ctx: click.Context) -> None:
         try:
+            _require_current_folder()
             super().invoke(ctx)
         except OpkitError as error:
             messages.error(error)
@@ -85,6 +86,20 @@ class _Verbs(click.Group):
                 err=True,
             )
             ctx.exit(70)
+
+
+def _require_current_folder() -> None:
+    """Require the current folder to exist, as no relative path has a meaning without it.
+
+    Raises:
+        OpkitError: it was deleted.
+    """
+    try:
+        os.getcwd()  # noqa: PTH109  pathlib takes longer to import
+    except FileNotFoundError:
+        raise OpkitError(
+            "the current folder was deleted or replaced; change to an existing one (`cd DIR`)"
+        ) from None
 
 
 @click.group(

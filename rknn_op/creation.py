@@ -1,23 +1,22 @@
-"""Create operator repositories from descriptions: each of them whole, or not at all."""
+"""Create operator repositories from descriptions: all of a command, or none."""
 
 from __future__ import annotations
 
 import json
 import multiprocessing
 import os
-import shutil
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from opkit import locks, manifest, repository, runtimes
+from opkit import manifest, repository, runtimes
 from opkit.complaint import Complaint
 from opkit.creation.adaptation import adapted
 from opkit.creation.completion import LOCK, REQUIREMENTS
@@ -34,8 +33,10 @@ from opkit.files.generated import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.manifest import Manifest
 from opkit.models.rewriting import with_target
+from opkit.scratch import scratch_folder
 from opkit.version import VERSION
 from rknn_op import joining, template
+from rknn_op.all_or_nothing import restored_on_error
 from rknn_op.origin import origin
 
 
@@ -63,6 +64,8 @@ CRUFT = ".cruft.json"
 DEFAULTS = Choices()
 STDIN = Path("-")
 """The description on standard input."""
+_STAGING = ".rknn-op-new-"
+"""The beginning of the name of a hidden folder with new repositories."""
 
 
 @dataclass(frozen=True)
@@ -95,10 +98,12 @@ class Created:
     Attributes:
         plan: its plan.
         warnings: of its plan.
+        staged: the folder with its files, which is to be renamed; None in a dry run.
     """
 
     plan: Plan
     warnings: Sequence[Complaint] = ()
+    staged: Path | None = None
 
 
 def plan(
@@ -193,7 +198,7 @@ def refuse_existing(folder: Path) -> None:
 
 
 def create(plan: Plan, more: Mapping[str, bytes] = {}) -> None:
-    """Make a repository, as create_folder makes a folder.
+    """Make a repository: whole, or not at all.
 
     Args:
         plan: the repository.
@@ -202,36 +207,152 @@ def create(plan: Plan, more: Mapping[str, bytes] = {}) -> None:
     Raises:
         OpkitError: it cannot be made, or its path exists now.
     """
-    contents = _contents(plan)
-    root = joining.workspace_for(plan.folder)
-    if root is not None:
-        joining.require_package(root, plan.extra)
-    create_folder(plan.folder, *contents.values(), more)
+    with created([plan], more):
+        pass
 
 
-def create_folder(folder: Path, *contents: Mapping[str, bytes]) -> None:
-    """Make a folder as a hidden one beside its path, and rename that.
-
-    The next run removes the hidden folder of an interrupted one.
+def create_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Make a folder: whole, or not at all.
 
     Args:
         folder: the new folder.
-        contents: mappings of path -> content of its files.
+        files: path -> content of its files.
 
     Raises:
         OpkitError: it cannot be made, or its path exists now.
     """
-    path = _absolute(folder)
+    with new_folder(folder, files):
+        pass
+
+
+@contextmanager
+def created(plans: Sequence[Plan], more: Mapping[str, bytes] = {}) -> Iterator[None]:
+    """Make repositories in one folder: all of them, or none if the block raises an exception.
+
+    Args:
+        plans: the repositories.
+        more: as of create, for each of them.
+
+    Raises:
+        OpkitError: one cannot be made, or its path exists now.
+    """
+    if not plans:
+        yield
+        return
+    _refuse_equal([plan.folder for plan in plans])
+    contents = [_contents(plan) for plan in plans]
+    called = plans[0].folder if len(plans) == 1 else plans[0].folder.parent
+    with staging(_absolute(plans[0].folder).parent, called) as scratch, ExitStack() as undo:
+        places = {scratch / str(index): plan.folder for index, plan in enumerate(plans)}
+        for (staged, folder), owned in zip(places.items(), contents, strict=True):
+            _stage(staged, folder, *owned.values(), more)
+        for plan in plans:
+            root = joining.workspace_for(plan.folder)
+            if root is not None and plan.extra:
+                undo.enter_context(restored_on_error(root, [REQUIREMENTS, LOCK]))
+                joining.require_package(root, plan.extra)
+        undo.enter_context(moved(places))
+        yield
+
+
+@contextmanager
+def new_folder(folder: Path, files: Mapping[str, bytes]) -> Iterator[None]:
+    """Make a folder, as create_folder does; remove it if the block raises an exception.
+
+    Raises:
+        OpkitError: as create_folder does.
+    """
+    with staging(_absolute(folder).parent, folder) as scratch:
+        _stage(scratch / folder.name, folder, files)
+        with moved({scratch / folder.name: folder}):
+            yield
+
+
+@contextmanager
+def staging(parent: Path, called: Path) -> Iterator[Path]:
+    """Make a hidden folder for new folders, beside their paths; delete it at the end.
+
+    Deletes those of killed runs, too. If the block raises an exception, the parent is deleted if
+    it was made for it.
+
+    Args:
+        parent: the folder of the new folders.
+        called: the path for messages.
+
+    Raises:
+        OpkitError: it cannot be made.
+    """
+    new = [path for path in (parent, *parent.parents) if not path.exists()]
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with _exclusive(path.with_name(f".{path.name}.new")) as made:
-            for files in contents:
-                write_new_files(str(made), files)
-            refuse_existing(folder)
-            made.rename(path)
+        with ExitStack() as stack:
+            try:
+                scratch = stack.enter_context(scratch_folder(parent, _STAGING))
+            except OSError as error:
+                raise OpkitError(f"{called}: cannot be made: {error.strerror or error}") from None
+            yield scratch
+    except BaseException:  # Ctrl-C, too
+        for path in new:
+            with suppress(OSError):  # not empty, or never made
+                path.rmdir()
+        raise
+
+
+def _stage(staged: Path, folder: Path, *contents: Mapping[str, bytes]) -> None:
+    """Write the files of a new folder into a staged one.
+
+    Args:
+        staged: the folder to make.
+        folder: its path in the end, for messages.
+        contents: mappings of path -> content of its files.
+
+    Raises:
+        OpkitError: it cannot be made.
+    """
+    try:
+        staged.mkdir()
+        for files in contents:
+            write_new_files(str(staged), files)
     except OSError as error:
-        problem = error.strerror or error
-        raise OpkitError(f"{folder}: cannot be made: {problem}") from None
+        raise OpkitError(f"{folder}: cannot be made: {error.strerror or error}") from None
+
+
+@contextmanager
+def moved(places: Mapping[Path, Path]) -> Iterator[None]:
+    """Rename staged folders to their paths; rename them back if the block raises an exception.
+
+    Args:
+        places: staged folder -> path.
+
+    Raises:
+        OpkitError: a path exists now.
+    """
+    try:
+        for staged, folder in places.items():
+            refuse_existing(folder)
+            try:
+                staged.rename(folder)
+            except OSError as error:
+                raise OpkitError(f"{folder}: cannot be made: {error.strerror}") from None
+        yield
+    except BaseException:  # Ctrl-C, too, even between a renaming and the next line
+        for staged, folder in places.items():
+            if not staged.exists():
+                with suppress(OSError):
+                    folder.rename(staged)
+        raise
+
+
+def _refuse_equal(folders: Sequence[Path]) -> None:
+    """Refuse two repositories with one path.
+
+    Raises:
+        OpkitError: two have one.
+    """
+    seen = set[str]()
+    for folder in folders:
+        if str(folder).lower() in seen:
+            raise OpkitError(f"{folder} would be made twice; name each operator once")
+        seen.add(str(folder).lower())
 
 
 def rehearse(plan: Plan) -> dict[str, list[str]]:
@@ -314,16 +435,16 @@ def write_new_files(root: str, files: Mapping[str, bytes]) -> None:
             file.write(content)
 
 
-def create_all(
-    configs: Sequence[Path], parent: Path, choices: Choices = DEFAULTS, dry_run: bool = False
+def stage_all(
+    configs: Sequence[Path], parent: Path, choices: Choices, scratch: Path | None
 ) -> Iterator[Created | OpkitError]:
-    """Make a repository of each description, in parallel on all processors.
+    """Stage a repository of each description, in parallel on all processors.
 
     Args:
         configs: the files with the descriptions.
         parent: the folder of the repositories, which have their operators' names.
         choices: the user's other choices, for all of them.
-        dry_run: check all; make nothing.
+        scratch: the folder of `staging`; None: check all, make nothing.
 
     Yields:
         In the order of the descriptions: the repository, or the error.
@@ -334,10 +455,20 @@ def create_all(
         multiprocessing.get_context("fork"),
         initializer=_begin_worker,
     )
+    places = [scratch and scratch / str(index) for index in range(len(configs))]
+    first = dict[str, Path]()
     try:
-        yield from workers.map(
-            partial(_create_one, parent=parent, choices=choices, dry_run=dry_run), configs
-        )
+        stage = partial(_stage_one, parent=parent, choices=choices)
+        for config, result in zip(configs, workers.map(stage, configs, places), strict=True):
+            if isinstance(result, Created):
+                folder = result.plan.folder
+                other = first.setdefault(str(folder).lower(), config)
+                if other is not config:
+                    yield OpkitError(
+                        f"{config}: {folder} is the repository of {other}; change one name"
+                    )
+                    continue
+            yield result
     finally:
         workers.shutdown(cancel_futures=True)
 
@@ -355,15 +486,17 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _create_one(
-    config: Path, parent: Path, choices: Choices, dry_run: bool
+def _stage_one(
+    config: Path, staged: Path | None, parent: Path, choices: Choices
 ) -> Created | OpkitError:
     try:
         planned = plan(config, None, parent, choices)
-        (rehearse if dry_run else create)(planned)
+        contents = _contents(planned)
+        if staged is not None:
+            _stage(staged, planned.folder, *contents.values())
     except OpkitError as error:
         return error
-    return Created(planned, planned.warnings)
+    return Created(planned, planned.warnings, staged)
 
 
 def _absolute(path: Path) -> Path:
@@ -407,37 +540,3 @@ def cruft_of(spec: OpSpec, text: str, folder: Path, skipped: Sequence[str]) -> s
 def cruft_text(state: Mapping[str, Any]) -> str:
     """Return the text of `.cruft.json`."""
     return json.dumps(state, indent=2, ensure_ascii=False) + "\n"
-
-
-@contextmanager
-def _exclusive(folder: Path) -> Iterator[Path]:
-    """Make and lock an empty folder; at the end, remove it if it still exists.
-
-    The kernel releases the lock of a dead process: the next process takes its folder over.
-
-    Raises:
-        OpkitError: it is a link, or another process has locked it.
-    """
-    folder.mkdir(exist_ok=True)
-    if folder.is_symlink():
-        raise OpkitError(f"{folder} is a link; delete it")
-    with locks.opened(folder) as descriptor:
-        if not (locks.try_lock(descriptor) and locks.is_at(descriptor, folder)):
-            raise OpkitError(
-                f"{folder} is in use: another process, or another description of the same "
-                "operator, is making the repository; wait for it, or pass another folder"
-            )
-        try:
-            _empty(folder)
-            yield folder
-        finally:
-            if locks.is_at(descriptor, folder):
-                shutil.rmtree(folder, ignore_errors=True)
-
-
-def _empty(folder: Path) -> None:
-    for path in folder.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -68,15 +69,22 @@ def first_commit(folder: Path, message: str) -> None:
     """Make a git repository of a new folder, with one commit of all files.
 
     Raises:
-        OpkitError: git fails; the folder stays as it is.
+        OpkitError: git fails; the folder stays as it was.
     """
-    for words in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "-m", message]):
-        done = subprocess.run(
-            ["git", "-C", folder, *words], check=False, capture_output=True, text=True
-        )
-        if done.returncode:
-            problem = (done.stderr or done.stdout).strip()
-            raise OpkitError(f"{folder} is made, but `git {words[0]}` failed: {problem}")
+    try:
+        for words in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "-m", message]):
+            done = subprocess.run(
+                ["git", "-C", folder, *words], check=False, capture_output=True, text=True
+            )
+            if done.returncode:
+                problem = " ".join((done.stderr or done.stdout).split())
+                raise OpkitError(
+                    f"--git: `git {words[0]}` failed in {folder}: {problem}; nothing is made: "
+                    "correct the cause, or leave out --git and commit the folder yourself"
+                )
+    except BaseException:  # Ctrl-C, too
+        shutil.rmtree(folder / ".git", ignore_errors=True)
+        raise
 
 
 def _without_filters(folder: Path) -> Iterator[str]:

@@ -21,11 +21,11 @@ from opkit.models.grafting.writing import assembled, publish
 from opkit.models.running.inputs import random_inputs, read_inputs
 from opkit.models.running.weights import opened
 from opkit.runtimes import available
+from opkit.scratch import temporary_folder
 from opkit.text import printable, shortened
 from rknn_op.progress import step
 from rknn_op.repositories import require
 from rknn_op.scanning import toolkits
-from rknn_op.temporary import temporary_folder
 
 SUFFIX = ".onnx"
 PACKAGE = ".rknn"

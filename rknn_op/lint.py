@@ -108,7 +108,7 @@ def _refusal(root: Path, check: Callable[[], None]) -> Iterator[Complaint]:
 def _cache() -> Iterator[Path]:
     """Yield the user's cache, or else a temporary folder: nothing is written into a repository."""
     from opkit.build.user_cache import cache_folder
-    from rknn_op.temporary import temporary_folder
+    from opkit.scratch import temporary_folder
 
     shared = cache_folder("", os.environ)
     with nullcontext(shared) if shared else temporary_folder() as folder:

@@ -18,8 +18,8 @@ from pathlib import Path
 from opkit import repository
 from opkit.creation.wheel import COPIED, wheel
 from opkit.errors import OpkitError
+from opkit.scratch import temporary_folder
 from rknn_op import own_opkit, template
-from rknn_op.temporary import temporary_folder
 
 
 def old_skeletons(root: Path, description: str) -> dict[str, str]:

@@ -17,14 +17,17 @@ from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.generated import generated_files
 from opkit.files.skeletons import once_only_files
+from opkit.manifest import Manifest
 from opkit.models.rewriting import with_name
-from opkit.repository_files import write_bytes
+from opkit.repository_files import refuse_links, write_bytes
+from rknn_op import names
 from rknn_op.all_or_nothing import restored_on_error
 from rknn_op.creation import CRUFT, cruft_text
 from rknn_op.joining import placed
 from rknn_op.repositories import require
 from rknn_op.update import refuse_uncommitted
 
+OP_YML = "op.yml"
 _SUFFIXES = (".c", ".cc", ".cpp", ".cxx", ".h", ".md", ".py", ".vx")
 """The suffixes of files in which names are replaced."""
 _SKIPPED = ("build", "venv", "__pycache__", "docs", "include", "generated")
@@ -37,18 +40,21 @@ class Renamed:
     Attributes:
         moved: old path -> new path of each file of the user that has a new name.
         changed: the paths of the user's other changed files.
+        deleted: the paths of built files of the old name.
         left: `file:line` of each line of the user's that still has the old name.
     """
 
     moved: Mapping[str, str]
     changed: Collection[str]
+    deleted: Collection[str]
     left: Collection[str]
 
 
 def rename(folder: Path, name: str, dry_run: bool = False, allow_dirty: bool = False) -> Renamed:
     """Rename an operator: op.yml, the names of files, and identifiers in the user's files.
 
-    After an error all files are as before.
+    After an error all files are as before, except for built ones; after a kill the next run
+    completes it. Built files of the old name are deleted.
 
     Args:
         folder: the repository.
@@ -58,58 +64,97 @@ def rename(folder: Path, name: str, dry_run: bool = False, allow_dirty: bool = F
 
     Raises:
         OpkitError: the folder is not an operator repository of this version, the name is invalid,
-            a file exists under a new path, or there are uncommitted changes.
+            another operator of the workspace has it, a file exists under a new path, a file to
+            change is a link, or there are uncommitted changes.
     """
     require(folder)
-    text = read_description(folder / "op.yml")
-    old = runtimes.parse(text, str(folder / "op.yml"))
+    text = read_description(folder / OP_YML)
+    old = runtimes.parse(text, str(folder / OP_YML))
     after = with_name(text, name)
-    new = runtimes.parse(after, f"{folder / 'op.yml'}, renamed")
+    new = runtimes.parse(after, f"{folder / OP_YML}, renamed")
     if old.name == new.name:
         raise OpkitError(f"{folder}: the operator's name is {name} already")
     if repository.read_manifest(folder).wheel != wheel()[0]:
         raise OpkitError(f"{folder}: is of another version; run `rknn-op update` first")
     if not (dry_run or allow_dirty):
         refuse_uncommitted(folder, "the new name")
+    names.refuse_taken(folder, new.name)
+    renamed = _renamer(old, new)
     for complaint in repository.missing(folder, old):
-        raise SourceError(complaint)
-    contents = _contents(folder, old, new) | {"op.yml": ("op.yml", f"{after}\n".encode())}
+        if not _is_done(folder, complaint.file, renamed):
+            raise SourceError(complaint)
+    contents = _contents(folder, old, new) | {OP_YML: (OP_YML, f"{after}\n".encode())}
     moved = {path: to for path, (to, _) in contents.items() if path != to}
     contents |= _cruft(folder, after, moved)
-    _refuse_existing(folder, moved)
+    _refuse_existing(folder, contents)
+    before = repository.read_manifest(folder)
+    once = {
+        renamed(path) if path in moved or _is_done(folder, path, renamed) else path: version
+        for path, version in before.once.items()
+    }
+    generated = {*before.generated, *_generated(new, dict(contents.values()))}
+    paths = {*contents, *(to for to, _ in contents.values()), *generated, manifest.PATH}
+    refuse_links(folder, "build", *paths, *(path for path in before.once if renamed(path) != path))
     changed = [
         path
         for path, (to, data) in contents.items()
         if path == to and data != (folder / path).read_bytes()
     ]
+    deleted = _built(folder, old)
     if not dry_run:
-        _write(folder, new, contents, moved)
-    return Renamed(moved, changed, [*_left(contents, old)])
+        with restored_on_error(folder, paths):
+            _write(folder, new, contents, replace(before, once=once), deleted)
+    return Renamed(moved, changed, deleted, [*_left(contents, old)])
 
 
-def _refuse_existing(folder: Path, moved: Mapping[str, str]) -> None:
-    for to in moved.values():
+def _is_done(folder: Path, path: str, renamed: Callable[[str], str]) -> bool:
+    """Return whether a killed run has renamed a file already."""
+    to = renamed(path)
+    return to != path and not (folder / path).exists() and (folder / to).is_file()
+
+
+def _refuse_existing(folder: Path, contents: Mapping[str, tuple[str, bytes]]) -> None:
+    """Refuse a file under a new path, except for that of a killed run."""
+    moved = {path for path, (to, _) in contents.items() if path != to}
+    for path in moved:
+        to, data = contents[path]
+        file = folder / to
         # A name that differs only in case keeps its files.
-        if os.path.lexists(folder / to) and to not in moved:
-            raise OpkitError(f"{folder / to} exists; rename or delete it")
+        if to in moved or not os.path.lexists(file):
+            continue
+        if not file.is_file() or file.read_bytes() != data:
+            raise OpkitError(f"{file} exists; rename or delete it")
 
 
 def _write(
-    folder: Path, spec: OpSpec, contents: Mapping[str, tuple[str, bytes]], moved: Mapping[str, str]
+    folder: Path,
+    spec: OpSpec,
+    contents: Mapping[str, tuple[str, bytes]],
+    written: Manifest,
+    deleted: Collection[str],
 ) -> None:
-    """Write all files, or none."""
-    before = repository.read_manifest(folder)
-    generated = {*before.generated, *_generated(spec, dict(contents.values()))}
-    paths = {*contents, *(to for to, _ in contents.values()), *generated, manifest.PATH}
-    once = {moved.get(path, path): version for path, version in before.once.items()}
-    with restored_on_error(folder, paths):
-        for to, data in contents.values():
-            write_bytes(folder, to, data)
-        for path in {*moved} - {*moved.values()}:
-            (folder / path).unlink()
-        text = manifest.to_text(replace(before, once=once))
-        write_bytes(folder, manifest.PATH, text.encode())
-        repository.write(folder, spec)
+    """Write and delete files. op.yml is the last one: until then, the next run begins again."""
+    new = {to: data for to, data in contents.values() if to != OP_YML}
+    for to, data in new.items():
+        write_bytes(folder, to, data)
+    write_bytes(folder, manifest.PATH, manifest.to_text(written).encode())
+    repository.write(folder, spec)
+    for path in {*contents, *deleted} - {*new, OP_YML}:
+        (folder / path).unlink(missing_ok=True)
+    write_bytes(folder, *contents[OP_YML])
+
+
+def _built(folder: Path, old: OpSpec) -> list[str]:
+    """Return the paths of the built files with the old name, and of the report about them."""
+    name = re.compile(
+        rf"{old.name}\.|(?:\w+_|lib)?{old.lower}(?![A-Za-z0-9])|report\.(?:html|json)$"
+    )
+    return sorted(
+        path.relative_to(folder).as_posix()
+        for place, _, files in os.walk(folder / "build")
+        for path in (Path(place, file) for file in files)
+        if name.match(path.name) and not path.is_symlink()
+    )
 
 
 def _generated(spec: OpSpec, files: Mapping[str, bytes]) -> Collection[str]:
@@ -128,7 +173,10 @@ def _generated(spec: OpSpec, files: Mapping[str, bytes]) -> Collection[str]:
 
 
 def _contents(folder: Path, old: OpSpec, new: OpSpec) -> dict[str, tuple[str, bytes]]:
-    """Return old path -> new path and content of each file of the user."""
+    """Return old path -> new path and content of each file of the user.
+
+    A link is left out if it stays as it is.
+    """
     renamed = _renamer(old, new)
     skeletons = placed(folder, once_only_files(old, runtimes.selected(old)))
     generated = {*repository.read_manifest(folder).generated}
@@ -136,11 +184,12 @@ def _contents(folder: Path, old: OpSpec, new: OpSpec) -> dict[str, tuple[str, by
     for path in _files(folder):
         if path in generated:
             continue
-        data = (folder / path).read_bytes()
+        before = data = (folder / path).read_bytes()
         if path.endswith(_SUFFIXES) or path in skeletons:
             lines = {*skeletons.get(path, "").splitlines(keepends=True)}
             data = _replaced(data, lines, renamed, old, new)
-        contents[path] = (renamed(path), data)
+        if not (folder / path).is_symlink() or (path, before) != (renamed(path), data):
+            contents[path] = (renamed(path), data)
     return contents
 
 
@@ -156,17 +205,17 @@ def _cruft(folder: Path, text: str, moved: Mapping[str, str]) -> dict[str, tuple
 
 
 def _files(folder: Path) -> Iterator[str]:
-    """Yield the paths of the files that may have the operator's name; links are not followed."""
-    for place, folders, names in os.walk(folder):
+    """Yield the paths of the files that may have the operator's name; no folder is a link."""
+    for place, folders, files in os.walk(folder):
         top = Path(place) == folder
         folders[:] = [
             name
             for name in folders
             if not name.startswith(".") and not (name in _SKIPPED and (top or name[0] == "_"))
         ]
-        for name in names:
+        for name in files:
             path = Path(place, name)
-            if path.is_file() and not path.is_symlink() and path.suffix != ".whl":
+            if path.is_file() and path.suffix != ".whl":
                 yield path.relative_to(folder).as_posix()
 
 

@@ -19,6 +19,7 @@ from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.skeletons import once_only_files
 from opkit.repository_files import refuse_links, write_bytes, write_text
+from opkit.scratch import temporary_folder
 from opkit.version import VERSION
 from rknn_op import creation, git, template
 from rknn_op.joining import placed, require_current
@@ -26,7 +27,6 @@ from rknn_op.merging import News, news, unified_diff
 from rknn_op.old_skeletons import old_copied_files, old_skeletons
 from rknn_op.origin import origin
 from rknn_op.repositories import require
-from rknn_op.temporary import temporary_folder
 
 _LEFT_ALONE = (".git", ".venv", "build", ".cache")
 """Folders of a repository that an update does not change, and a dry run does not copy."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +15,8 @@ from opkit.creation.wheel import COPIED, wheel
 from opkit.errors import OpkitError
 from opkit.workspace import FILE, above
 from rknn_op import own_opkit, template
-from rknn_op.all_or_nothing import apply
-from rknn_op.creation import create_folder
+from rknn_op.all_or_nothing import apply, restored_on_error
+from rknn_op.creation import new_folder
 
 _TEXTS = "workspace_files"
 """The folder of opkit with the texts of a workspace's files."""
@@ -151,8 +152,21 @@ def init(folder: Path) -> Sequence[str]:
         OpkitError: as plan does; or a file cannot be written.
     """
     new = plan(folder)
-    if os.path.lexists(folder):
-        apply(folder, new.files)
-    else:
-        create_folder(folder, new.files)
-    return new.kept
+    with made(new):
+        return new.kept
+
+
+@contextmanager
+def made(new: NewWorkspace) -> Iterator[None]:
+    """Make a workspace; undo it if the block raises an exception.
+
+    Raises:
+        OpkitError: a file cannot be written.
+    """
+    if not os.path.lexists(new.folder):
+        with new_folder(new.folder, new.files):
+            yield
+        return
+    with restored_on_error(new.folder, new.files):
+        apply(new.folder, new.files)
+        yield

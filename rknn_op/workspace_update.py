@@ -16,8 +16,8 @@ from opkit.description.file import read_description
 from opkit.errors import OpkitError
 from opkit.members import members
 from opkit.repository_files import refuse_links, write_bytes, write_text
+from opkit.scratch import temporary_folder
 from rknn_op.merging import News, news
-from rknn_op.temporary import temporary_folder
 from rknn_op.update import Update, refuse_uncommitted, update
 from rknn_op.workspace import generated, users_files, users_files_of
 

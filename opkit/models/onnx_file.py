@@ -209,7 +209,7 @@ def data_folder(external: Collection[Any], file: Path) -> Path:
 def _data_path(tensor: Any, file: Path) -> Path:
     """Return the resolved path of a tensor's external data."""
     location = _data_location(tensor)
-    if "\0" in location:
+    if "\0" in location or [each.key for each in tensor.external_data].count("location") > 1:
         raise InvalidError(
             f"tensor {shortened(tensor.name)!r} has invalid external data: {shortened(location)!r}"
         )

@@ -18,11 +18,13 @@ class Entry:
     """An operator on the page.
 
     Attributes:
+        name: its name; that of the folder if op.yml has none.
         folder: its repository, relative to the folder with `build/report.html` of the team.
         summary: of its last report; None: there is none.
         problem: the reason for a missing or failed report; empty: there is none.
     """
 
+    name: str
     folder: PurePosixPath
     summary: Summary | None
     problem: str = ""
@@ -31,6 +33,11 @@ class Entry:
     def link(self) -> str:
         """The URL of its page, relative to the team's."""
         return quote(f"../{self.folder}/{PAGE}")
+
+    @property
+    def place(self) -> str:
+        """The folder in parentheses, if the name does not say it."""
+        return "" if str(self.folder) == self.name else f" ({self.folder})"
 
     @property
     def has_failed(self) -> bool:

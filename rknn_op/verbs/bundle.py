@@ -10,6 +10,7 @@ from opkit.errors import OpkitError
 from opkit.runtimes.rknn2.chips import TARGETS
 from opkit.runtimes.rknn2.settings import NAME
 from rknn_op import bundling
+from rknn_op.names import refuse_equal
 from rknn_op.verbs import values
 from rknn_op.verbs.common import (
     SconsCommand,
@@ -82,6 +83,7 @@ def command(
     unchanged, for instance toolchain=gnu.
     """
     folders = operators([*paths, *others])
+    refuse_equal(folders)
     having = with_runtime(folders, NAME)
     if having and roots([*paths, *others]) and len(having) < len(folders):
         left_out = len(folders) - len(having)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -147,7 +147,8 @@ def command(
 
     op.yml has the text of the description, except for changes by the options: parts that the
     chosen runtimes do not support are omitted with a warning. An invalid description does not stop
-    the others; all errors are listed at the end.
+    the others; all errors are listed at the end. Ctrl-C, a full disk or a failed --git leave
+    nothing.
 
     --from describes the nodes of a model: with the operator library's math where it has the
     operator, else with a reference by onnx; with the nodes' tensors as cases, recorded in a run of
@@ -183,7 +184,8 @@ def command(
             for each in configs:
                 creation.plan(each, None, workspace_, choices)
         with _workspace(workspace_, output) as inside:
-            _create_all(configs, workspace_ or path or Path(), choices, inside)
+            problems = _create_all(configs, workspace_ or path or Path(), choices, inside)
+        messages.end_with(problems, len(configs), "made")
         return
     parent = workspace_ or Path()
     if len(library_names) > 1:
@@ -248,12 +250,14 @@ class Output:
         dry_run: make nothing; print the plan.
         is_json: print it as JSON.
         with_git: commit new repositories.
+        root: the workspace of all repositories, which is committed instead of them.
         workspace: in a dry run, the plan of the new workspace.
     """
 
     dry_run: bool
     is_json: bool
     with_git: bool
+    root: Path | None = None
     workspace: NewWorkspace | None = None
 
     @property
@@ -264,7 +268,7 @@ class Output:
 
 @contextmanager
 def _workspace(folder: Path | None, output: Output) -> Iterator[Output]:
-    """Make the workspace of new operators, if its folder is new; commit it at the end.
+    """Make the workspace of new operators, if it is new; undo it if they cannot be made.
 
     Args:
         folder: the workspace; None: there is none, the operators stand alone.
@@ -278,29 +282,27 @@ def _workspace(folder: Path | None, output: Output) -> Iterator[Output]:
         return
     if output.with_git:
         git.refuse_first_commit(folder)
-    planned = None
-    if not (folder / workspace.FILE).is_file():
-        if output.dry_run:
-            planned = making.plan(folder)
-        else:
-            making.init(folder)
-    yield replace(output, with_git=False, workspace=planned)
-    if not output.dry_run:
-        _commit([folder], output)
+    inside = replace(output, root=folder)
+    if (folder / workspace.FILE).is_file():
+        yield inside
+    elif output.dry_run:
+        yield replace(inside, workspace=making.plan(folder))
+    else:
+        with making.made(making.plan(folder)):
+            yield inside
 
 
 def _create(planned: Plan, output: Output, math_is_done: bool = False) -> None:
     """Make a repository and print the next steps; in a dry run, print its files."""
     messages.warn(planned.warnings)
-    if output.with_git:
-        git.refuse_first_commit(planned.folder)
+    _refuse_first_commits([planned.folder], output)
     if output.is_json:
         _print_json([*output.first, planned])
     elif output.dry_run:
         click.echo("".join(map(rehearsal.text, [*output.first, planned])), nl=False)
     else:
-        creation.create(planned)
-        _commit([planned.folder], output)
+        with creation.created([planned]):
+            _commit([planned.folder], output)
         steps = next_steps(
             planned.spec,
             planned.folder.absolute(),
@@ -314,9 +316,17 @@ def _print_json(planned: Iterable[Plan | NewWorkspace]) -> None:
     click.echo(json.dumps([rehearsal.entry(each) for each in planned], indent=2))
 
 
-def _commit(folders: Iterable[Path], output: Output) -> None:
-    if output.with_git:
+def _refuse_first_commits(folders: Iterable[Path], output: Output) -> None:
+    """Refuse --git before anything is made; that of a workspace is checked already."""
+    if output.with_git and output.root is None:
         for folder in folders:
+            git.refuse_first_commit(folder)
+
+
+def _commit(folders: Iterable[Path], output: Output) -> None:
+    """Commit new repositories, or their workspace, on request."""
+    if output.with_git:
+        for folder in [output.root] if output.root else folders:
             git.first_commit(folder, f"Create {folder.name} with rknn-op {VERSION}")
 
 
@@ -347,34 +357,40 @@ def _create_from(
 
 def _create_planned(plans: Sequence[Plan], output: Output) -> None:
     """Make repositories whose plans are all valid; print their plans as JSON on request."""
-    if output.with_git:
-        for each in plans:
-            git.refuse_first_commit(each.folder)
+    _refuse_first_commits([each.folder for each in plans], output)
     for each in plans:
         messages.warn(each.warnings)
     if output.is_json:
         _print_json([*output.first, *plans])
         return
-    for each in plans:
-        (creation.rehearse if output.dry_run else creation.create)(each)
-    if not output.dry_run:
+    if output.dry_run:
+        for each in plans:
+            creation.rehearse(each)
+        return
+    with creation.created(plans):
         _commit([each.folder for each in plans], output)
 
 
-def _create_all(configs: Sequence[Path], parent: Path, choices: Choices, output: Output) -> None:
-    """Make the repositories; print their paths, then the errors of the others."""
-    if output.with_git:
-        git.refuse_first_commit(parent / "any")
-    results = creation.create_all(configs, parent, choices, output.dry_run)
-    done = [*progress.track(results, len(configs), "creating")]
-    problems = [result for result in done if isinstance(result, OpkitError)]
-    created = [result for result in done if isinstance(result, Created)]
+def _create_all(
+    configs: Sequence[Path], parent: Path, choices: Choices, output: Output
+) -> list[OpkitError]:
+    """Make the repositories of all valid descriptions; print their paths, return the errors."""
+    _refuse_first_commits([parent / "any"], output)
+    with ExitStack() as undo:
+        scratch = None if output.dry_run else undo.enter_context(creation.staging(parent, parent))
+        results = creation.stage_all(configs, parent, choices, scratch)
+        done = [*progress.track(results, len(configs), "creating")]
+        problems = [result for result in done if isinstance(result, OpkitError)]
+        created = [result for result in done if isinstance(result, Created)]
+        undo.enter_context(
+            creation.moved({each.staged: each.plan.folder for each in created if each.staged})
+        )
+        if not output.dry_run:
+            _commit([each.plan.folder for each in created], output)
     messages.warn(warning for each in created for warning in each.warnings)
     if output.is_json:
         _print_json([*output.first, *(each.plan for each in created)])
     else:
         folders = [each.folder for each in output.first] + [each.plan.folder for each in created]
         click.echo("".join(f"{folder}\n" for folder in folders), nl=False)
-    if not output.dry_run:
-        _commit([each.plan.folder for each in created], output)
-    messages.end_with(problems, len(configs), "made")
+    return problems

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rknn_op import workspace_lint
+from rknn_op import names, workspace_lint
 from rknn_op.lint import FORMATS, lint
 from rknn_op.workspace_operators import operators, roots
 
@@ -26,12 +26,15 @@ def command(ctx: click.Context, paths: tuple[Path, ...], format_: str) -> None:
     """Report all problems of descriptions or repositories.
 
     In a repository also: files of yours that no longer fit op.yml, generated files that a build
-    would change, missing files, and a missing, changed or old wheel of opkit. A workspace stands
-    for its operators; without arguments, the current folder is the repository or the workspace. The
-    exit status is 1 if there are problems; a note, which explains a choice, is none.
+    would change, missing files, a missing, changed or old wheel of opkit, and another operator of
+    that name, in the workspace or among the arguments. A workspace stands for its operators;
+    without arguments, the current folder is the repository or the workspace. The exit status is 1
+    if there are problems; a note, which explains a choice, is none.
     """
     complaints = [each for root in roots(paths) for each in workspace_lint.complaints(root)]
-    complaints += [each for path in operators(paths) for each in lint(path)]
+    found = operators(paths)
+    complaints += [each for path in found for each in lint(path)]
+    complaints += names.complaints([path for path in found if path.is_dir()])
     click.echo(FORMATS[format_](complaints), nl=False)
     count = sum(each.severity != "note" for each in complaints)
     click.echo(f"{count or 'no'} problem{'' if count == 1 else 's'}", err=True)

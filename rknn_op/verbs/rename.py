@@ -27,14 +27,17 @@ def command(name: str, path: Path, dry_run: bool, allow_dirty: bool) -> None:
     """Rename the operator of a repository.
 
     Changes op.yml, the names of files, and the operator's identifiers in your files; writes the
-    generated files again. After an error all files are as before. Lists the lines of yours that
-    still have the old name as a word. The folder keeps its name.
+    generated files again; deletes built files of the old name. After an error all files are as
+    before. Lists the lines of yours that still have the old name as a word. The folder keeps its
+    name. Another operator of the workspace must not have the name.
     """
     done = rename(path, name, dry_run, allow_dirty)
     for before, after in done.moved.items():
         click.echo(f"{before} -> {after}")
     for changed in done.changed:
         click.echo(f"{changed}: changed")
+    for deleted in done.deleted:
+        click.echo(f"{deleted}: deleted")
     if done.left:
         click.echo("\nThe old name is still in these lines of yours:")
         for each in [*done.left][:_MAX_LINES]:

@@ -13,6 +13,7 @@ from opkit import workspace
 from opkit.report import summary
 from opkit.report.team import PAGE, Entry, team_page
 from opkit.repository_files import write_text
+from rknn_op import names
 from rknn_op.scons_runs import Run
 from rknn_op.verbs.common import (
     SconsCommand,
@@ -59,7 +60,8 @@ def _page(root: Path, runs: Sequence[Run]) -> str:
         problem = "" if found and found.check_failed == bool(run.status) else _problem(run)
         if found and found.check_failed and not any(each.failed for each in found.kernels):
             problem = "all cases passed, but the check failed; its output has the reason"
-        entries.append(Entry(place, found, problem))
+        name = names.operator_name(run.folder) or place.name
+        entries.append(Entry(name, place, found, problem))
     return team_page(root.absolute().name, datetime.now().strftime("%Y-%m-%d %H:%M"), entries)
 
 

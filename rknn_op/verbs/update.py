@@ -117,7 +117,7 @@ def _print(done: Update, with_diff: bool, is_done: bool) -> None:
         click.echo(f"{done.folder}: up to date with {VERSION}")
         return
     if done.version == VERSION:
-        click.echo(f"{done.folder}: restored to {VERSION}")
+        click.echo(f"{done.folder}: updated to {VERSION}")
     else:
         click.echo(f"{done.folder}: from {done.version} to {VERSION}")
     kinds = _kinds(done)

@@ -147,8 +147,16 @@ def _not_utf8(folder: Path) -> Path:
     return _file(_selu(node).SerializeToString().replace(b"QQQQ", b"\xff\xfe\xff\x1b"))(folder)
 
 
-def _external(location: str, prepare: Callable[[Path], None] = lambda folder: None) -> Maker:
-    """Return the maker of a model with external data, in a folder `inside`."""
+def _external(
+    location: str, prepare: Callable[[Path], None] = lambda folder: None, more: Sequence[str] = ()
+) -> Maker:
+    """Return the maker of a model with external data, in a folder `inside`.
+
+    Args:
+        location: the path of the data.
+        prepare: writes more files into the folder.
+        more: further paths.
+    """
 
     def write(folder: Path) -> Path:
         (folder / "outside").write_bytes(bytes(16 * 27 * 4))
@@ -159,7 +167,8 @@ def _external(location: str, prepare: Callable[[Path], None] = lambda folder: No
         weights = proto.graph.initializer[0]
         weights.ClearField("raw_data")
         weights.data_location = TensorProto.EXTERNAL
-        weights.external_data.add(key="location", value=location)
+        for path in (location, *more):
+            weights.external_data.add(key="location", value=path)
         return saved(proto, inside)
 
     return write
@@ -221,6 +230,11 @@ INVALID: dict[str, Maker] = {
     "external data of another folder": _external("../outside"),
     "linked external data": _external(
         "data", lambda path: (path / "data").symlink_to("../outside")
+    ),
+    "external data in two files": _external("data", more=["../outside"]),
+    "external data of a device": _external("/dev/zero"),
+    "external data of a linked device": _external(
+        "data", lambda path: (path / "data").symlink_to("/dev/zero")
     ),
     "external data without a name": _external(""),
     "external data with NUL": _external("data\0"),
@@ -315,5 +329,6 @@ READABLE: dict[str, Maker] = {
     "unknown dtypes": _onnx(_unknown_dtypes),
     "negative sizes of an input": _onnx(_negative_inputs),
     "missing external data": _external("data"),
+    "external data in a FIFO": _external("data", lambda path: os.mkfifo(path / "data")),
 }
 """Name -> maker of a model with a missing operator that `scan` reads, but may not run."""

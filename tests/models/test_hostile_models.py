@@ -52,6 +52,9 @@ MESSAGES = {
     "absolute external data": "its external data in '/etc/hostname', outside of the model's folder",
     "external data of another folder": "its external data in '../outside', outside of the model's",
     "linked external data": "tensor 'w' has its external data in 'data', outside of the model's",
+    "external data in two files": "tensor 'w' has invalid external data: 'data'",
+    "external data of a device": "its external data in '/dev/zero', outside of the model's folder",
+    "external data of a linked device": "tensor 'w' has its external data in 'data', outside of",
     "external data without a name": "has its external data in '', outside of the model's folder",
     "external data with NUL": r"tensor 'w' has invalid external data: 'data\x00'",
     "empty graph": "is not a frozen graph (GraphDef): it has no nodes",
@@ -108,9 +111,9 @@ def selu(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "selu"
 
 
-def create(file: Path, folder: Path) -> Result:
-    """Make the repository of Selu."""
-    arguments = ["create", "--from", file, "--op", "Selu", "-p", folder]
+def create(file: Path, folder: Path, op_type: str = "Selu") -> Result:
+    """Make the repository of an operator."""
+    arguments = ["create", "--from", file, "--op", op_type, "-p", folder]
     return CliRunner().invoke(main, [*map(str, arguments)])
 
 
@@ -146,6 +149,17 @@ def test_readable_models_do_no_harm(tmp_path: Path, selu: Path, name: str) -> No
         assert not set("\x1b\x07\r\u202e") & set(result.output)
     made = tree(tmp_path) - before
     assert all(path.is_relative_to(new) or path.name.startswith("new.onnx") for path in made)
+
+
+def test_external_data_in_a_fifo_is_named(tmp_path: Path, selu: Path) -> None:
+    """Nothing waits for its writer."""
+    file = READABLE["external data in a FIFO"](tmp_path)
+    for result in (
+        create(file, tmp_path / "new", "GridSample"),
+        graft(file, selu, tmp_path / "o.onnx"),
+    ):
+        assert "the external data of tensor 'w' is not in a file: 'data'" in result.stderr
+    assert not [*tmp_path.glob("*new*"), *tmp_path.glob("o.onnx*")]
 
 
 def test_names_are_whole_in_json_and_on_one_line_in_text(tmp_path: Path) -> None:

@@ -35,11 +35,16 @@ def age(path: Path) -> None:
     cruft.write_text(cruft.read_text().replace(f"v{VERSION}", f"v{OLD}"))
 
 
-def age_wheel(path: Path) -> str:
-    """Replace a repository's wheel by an older one, and return the older version."""
+def age_wheel(path: Path, number: str = OLD) -> str:
+    """Replace a repository's wheel by an older one, and return the older version.
+
+    Args:
+        path: the repository.
+        number: the version without its build.
+    """
     content = json.loads((path / manifest.PATH).read_text())
     wheel = path / content["wheel"]["name"]
-    version = f"{OLD}+0123456789ab"
+    version = f"{number}+0123456789ab"
     data = _older_bytes(wheel.read_bytes(), version)
     wheel.unlink()
     name = f"rknn_opkit-{version}-py3-none-any.whl"

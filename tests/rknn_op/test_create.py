@@ -6,11 +6,14 @@ import json
 import subprocess
 from pathlib import Path
 
+import onnx
 import pytest
 from click.testing import CliRunner, Result
 
+from opkit import locks
 from rknn_op import template
 from rknn_op.command import main
+from rknn_op.interrupt import Interrupted
 from tests.check.target_repositories import need
 from tests.rknn_op.command import assert_error, rknn_op, snapshot
 
@@ -150,6 +153,88 @@ def test_git_commits_all_files() -> None:
     assert {*git("ls-files").splitlines()} == {*snapshot(Path("Edge"))}
     assert_error(rknn_op("create", "Edge/Other", "--yes", "--git"), "is in the git repository")
     assert not Path("Edge/Other").exists()
+
+
+@pytest.mark.parametrize("where", [["-p", "o"], ["--workspace", "ws"]])
+@pytest.mark.parametrize("names", [["Selu"], ["Selu", "Mish"]])
+def test_failed_git_leaves_nothing(
+    where: list[str], names: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need("git", "git")
+    monkeypatch.setenv("GIT_INDEX_FILE", "/nonexistent/index")
+    done = rknn_op("create", "--library", *names, *where, "--git")
+    assert_error(done, "--git: `git add` failed in ", "nothing is made: correct the cause")
+    assert not [*Path().iterdir()]
+
+
+def _model(folder: Path) -> str:
+    """Write a model with two operators that rk3588 lacks; return its path."""
+    nodes = [
+        onnx.helper.make_node("Selu", ["x"], ["t"]),
+        onnx.helper.make_node("Asinh", ["t"], ["y"]),
+    ]
+    tensors = [
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1, 4]) for name in "xy"
+    ]
+    graph = onnx.helper.make_graph(nodes, "g", tensors[:1], tensors[1:])
+    opset = [onnx.helper.make_opsetid("", 18)]
+    onnx.save(onnx.helper.make_model(graph, opset_imports=opset, ir_version=8), folder / "m.onnx")
+    return str(folder / "m.onnx")
+
+
+_FORMS = ("descriptions", "library", "model")
+
+
+@pytest.mark.parametrize(
+    ("form", "where"),
+    [
+        *((form, ("-p", "deep/o")) for form in _FORMS),
+        *((form, ("--workspace", "ws")) for form in _FORMS[:2]),
+    ],
+)
+def test_interrupted_create_of_several_leaves_nothing(
+    form: str, where: tuple[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Ctrl-C behind the first of several renamings."""
+    inputs = tmp_path_factory.mktemp("inputs")
+    for name in ("A", "B"):
+        text = _TEXT.format(more="").replace("Stub", f"Stub{name}")
+        (inputs / f"{name}.yml").write_text(text, encoding="utf-8")
+    options = {
+        "descriptions": ["-c", str(inputs / "A.yml"), str(inputs / "B.yml")],
+        "library": ["--library", "Selu", "TopK"],
+        "model": ["--from", _model(inputs), "--all"],
+    }[form]
+
+    def rename(path: Path, target: Path) -> None:
+        usual(path, target)
+        if target.name in ("StubA", "Selu"):
+            raise Interrupted
+
+    usual = Path.rename
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "rename", rename)
+        with pytest.raises(Interrupted):
+            rknn_op("create", *where, *options)
+    assert not [*Path().iterdir()]
+    assert rknn_op("create", *where, *options).exit_code == 0
+    assert len([*Path().glob("**/op.yml")]) == 2
+
+
+def test_folders_of_killed_runs_are_deleted() -> None:
+    """Those of running processes stay."""
+    for name in (".rknn-op-new-dead", ".rknn-op-new-alive", ".new"):
+        Path("o", name, "0").mkdir(parents=True)
+    with locks.opened(Path("o/.rknn-op-new-alive")) as alive:
+        locks.lock(alive)
+        assert rknn_op("create", "--library", "Selu", "-p", "o/Selu").exit_code == 0
+    assert {each.name for each in Path("o").iterdir()} == {"Selu", ".rknn-op-new-alive", ".new"}
+
+
+def test_operator_named_twice() -> None:
+    refused = rknn_op("create", "--library", "Selu", "selu", "-p", "o")
+    assert_error(refused, "o/Selu would be made twice; name each operator once")
+    assert not [*Path().iterdir()]
 
 
 def test_git_without_an_identity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from opkit import repository_files
+from rknn_op import renaming
 from tests.check.target_repositories import need
 from tests.repositories import Repository
 from tests.rknn_op.command import assert_error, rknn_op, snapshot
@@ -109,3 +113,80 @@ def test_dry_run_and_uncommitted_changes(made: Path) -> None:
     assert_error(rknn_op("rename", "Zoom", "-p", str(made)), "--allow-dirty")
     assert snapshot(made) == before
     assert rknn_op("rename", "Zoom", "-p", str(made), "--allow-dirty").exit_code == 0
+
+
+def test_name_of_another_operator_of_the_workspace(tmp_path: Path) -> None:
+    ws = tmp_path / "ws"
+    options = ("--runtime", "rknn2", "--workspace", str(ws))
+    assert rknn_op("create", *options, "--library", "Selu", "Mish").exit_code == 0
+    before = snapshot(ws)
+    for name in ("Mish", "MISH"):
+        for more in ((), ("--dry-run",)):
+            refused = rknn_op("rename", name, "-p", str(ws / "Selu"), *more)
+            assert_error(refused, f"already the name of the operator in {ws}/Mish; pass another")
+    assert snapshot(ws) == before
+    assert rknn_op("rename", "SELU", "-p", str(ws / "Selu")).exit_code == 0
+
+
+def test_built_files_of_the_old_name_are_deleted(made: Path) -> None:
+    built = ("rv1126/ResizeArea.rknnop", "x64/libresizearea.so", "rknn2/x64/librkcst_resizearea.so")
+    kept = ("x64/openvx/stub.o", "results/1.npz", "x64/resizeareas.o")
+    for path in (*built, *kept, "report.html", "report.json"):
+        (made / "build" / path).parent.mkdir(parents=True, exist_ok=True)
+        (made / "build" / path).touch()
+    plan = rknn_op("rename", "Zoom", "-p", str(made), "--dry-run")
+    assert (made / "build" / built[0]).exists()
+    done = rknn_op("rename", "Zoom", "-p", str(made))
+    assert plan.stdout == done.stdout
+    assert f"build/{built[0]}: deleted\n" in done.stdout
+    left = {path for path in snapshot(made) if path.startswith("build/")}
+    assert left == {f"build/{path}" for path in kept}
+
+
+@pytest.mark.parametrize("link", ["resizearea_reference.py", "tests", "rknn_op_resizearea.py"])
+def test_links_are_refused(made: Path, tmp_path: Path, link: str) -> None:
+    (made / link).rename(tmp_path / Path(link).name)
+    (made / link).symlink_to(tmp_path / Path(link).name)
+    before = snapshot(made)
+    for more in (["--dry-run"], []):
+        refused = rknn_op("rename", "Zoom", "-p", str(made), *more)
+        assert_error(refused, f"{made / link}: is a link to {tmp_path}", "replace it by a copy")
+    assert snapshot(made) == before
+
+
+def test_link_without_the_name_stays(made: Path, tmp_path: Path) -> None:
+    (tmp_path / "common.h").write_text("int common;\n", encoding="utf-8")
+    (made / "common.h").symlink_to(tmp_path / "common.h")
+    assert rknn_op("rename", "Zoom", "-p", str(made)).exit_code == 0
+    assert (made / "common.h").is_symlink()
+
+
+@pytest.mark.parametrize("writes", [1, 8, 14, 30, -1])
+def test_killed_rename_is_completed(
+    made: Path, tmp_path: Path, writes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next run completes a rename that ended after any write, even before op.yml."""
+    expected = tmp_path / "expected"
+    shutil.copytree(made, expected)
+    assert rknn_op("rename", "Zoom", "-p", str(expected)).exit_code == 0
+    done = 0
+
+    class Killed(BaseException):
+        pass
+
+    def write(root: Path, path: str | Path, data: bytes) -> None:
+        nonlocal done
+        done += 1
+        if done == writes or (writes < 0 and path == "op.yml"):
+            raise Killed
+        usual(root, path, data)
+
+    usual = repository_files.write_bytes
+    with monkeypatch.context() as patch:
+        patch.setattr(renaming, "restored_on_error", lambda *_: nullcontext())
+        for module in (renaming, repository_files):
+            patch.setattr(module, "write_bytes", write)
+        with pytest.raises(Killed):
+            rknn_op("rename", "Zoom", "-p", str(made))
+    assert rknn_op("rename", "Zoom", "-p", str(made)).exit_code == 0
+    assert snapshot(made) == snapshot(expected)

@@ -20,7 +20,7 @@ from opkit.version import VERSION
 from tests.check.target_repositories import need
 from tests.repositories import EXAMPLES, ROOT
 from tests.rknn_op.command import rknn_op, snapshot
-from tests.rknn_op.older import COPIED, OLD, add_work, age, age_copied_file
+from tests.rknn_op.older import COPIED, OLD, add_work, age, age_copied_file, age_wheel
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -167,6 +167,22 @@ def test_merge(old: Path) -> None:
     assert "## Files\n" in (old / "README.md").read_text()
     assert (old / "pytest.ini").read_text() == "# Mine, in the same line.\n"
     assert done.stdout.endswith("may be in the same lines:\n  pytest.ini\n")
+
+
+def test_merge_replaces_files_without_edits(now: Path, tmp_path: Path) -> None:
+    """The old wheel, of another build of this version, has their texts."""
+    path = tmp_path / "exp"
+    shutil.copytree(now, path)
+    for name in (".gitignore", ".github/dependabot.yml", ".github/workflows/ci.yml"):
+        age_copied_file(path, name, lambda text: f"# Older.\n{text.splitlines()[0]}\n")
+        (path / name).write_text(f"# Older.\n{(now / name).read_text().splitlines()[0]}\n")
+    age_wheel(path, VERSION)
+    done = rknn_op("update", "--merge", str(path))
+    assert done.stdout.startswith(f"{path}: updated to {VERSION}\n")
+    assert "  .github/workflows/ci.yml: changed\n" in done.stdout
+    assert "yours" not in done.stdout
+    assert "by hand" not in done.stdout
+    assert snapshot(path) == snapshot(now)
 
 
 def test_new_file_of_the_template_is_written(old: Path, now: Path) -> None:

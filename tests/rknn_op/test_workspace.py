@@ -238,16 +238,43 @@ def test_report_of_the_team(ws: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page has a row for each kernel, and the reason of an operator without results."""
     monkeypatch.chdir(ws)
     (ws / "Two/op.yml").write_text("name: Two\n")
+    three = description(ws.parent, "Three", "rknn2")
+    assert rknn_op("create", "-c", three, "-p", "deep/Folder").exit_code == 0
     done = rknn_op("report", "--", "quick=1")
     assert done.exit_code == 1
     page = (ws / "build/report.html").read_text()
-    assert "2 operators, 1 kernels, 6 results:" in page
-    assert '<span class="bad">1 failed</span>, 1 passed' in page
+    assert "3 operators, 2 kernels, 12 results:" in page
+    assert '<span class="bad">1 failed</span>, 2 passed' in page
     assert '<a href="../One/build/report.html">One</a>' in page
+    assert '<a href="../deep/Folder/build/report.html">Three</a> (deep/Folder)' in page
     assert (ws / "One/build/report.html").is_file()
     (row,) = re.findall(r"<tr>.*Two.*", page)
     assert "op.yml" in row
     assert look(ws / "build/report.html", 1280).console == []
+
+
+def test_two_operators_of_a_name(ws: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(ws / "One", ws / "vision/Copy")
+    monkeypatch.chdir(ws)
+    problem = "op.yml:2: name: One is also the name of the operator in"
+    for arguments in ([], ["One"], ["vision/Copy"]):
+        done = rknn_op("lint", *arguments)
+        assert done.exit_code == 1
+        assert (f"One/{problem} vision/Copy" in done.stdout) == (arguments != ["vision/Copy"])
+        assert (f"vision/Copy/{problem} One" in done.stdout) == (arguments != ["One"])
+    refused = rknn_op("bundle", "-t", "rk3588", "-o", "out")
+    assert_error(refused, problem, "or run `rknn-op rename NEW -p One`")
+    assert rknn_op("rename", "Three", "-p", "vision/Copy").exit_code == 0
+    assert rknn_op("lint").exit_code == 0
+
+
+def test_two_repositories_of_a_name_in_one_command(alone: Path, tmp_path: Path) -> None:
+    shutil.copytree(alone, tmp_path / "Copy")
+    assert rknn_op("lint", str(alone), f"{alone}/../One").exit_code == 0
+    assert rknn_op("lint", str(tmp_path / "Copy")).exit_code == 0
+    done = rknn_op("lint", str(alone), str(tmp_path / "Copy"))
+    assert done.exit_code == 1
+    assert "2 problems" in done.stderr
 
 
 def test_changed_operators(ws: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -378,7 +405,9 @@ def test_add_and_eject_are_exact(ws: Path, alone: Path) -> None:
     assert added.exit_code == 0, added.output
     assert f"  {wheel()[0].name}: deleted\n" in added.stdout
     assert {*snapshot(member)} == {*snapshot(ws / "One")}
+    one = shutil.move(ws / "One", ws.parent / "One")
     assert rknn_op("lint", str(ws)).output == "no problems\n"
+    shutil.move(one, ws / "One")
     ejected = rknn_op("workspace", "eject", str(member))
     assert ejected.exit_code == 0, ejected.output
     assert snapshot(member) == {**before, ".cruft.json": snapshot(member)[".cruft.json"]}
@@ -388,6 +417,7 @@ def test_add_and_eject_are_exact(ws: Path, alone: Path) -> None:
 
 
 def test_add_keeps_work_of_the_user(ws: Path, alone: Path) -> None:
+    shutil.rmtree(ws / "One")
     member = shutil.copytree(alone, ws / "Joined")
     (member / "requirements.txt").write_text((alone / "requirements.txt").read_text() + "scipy\n")
     (member / ".github/workflows/ci.yml").write_text("mine\n")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from opkit.check.operators import Operator
 from opkit.description.spec import OpSpec
+from opkit.scratch import temporary_folder
 
 
 @contextmanager
@@ -22,11 +20,10 @@ def trial_operator(spec: OpSpec, description: str, reference: bytes) -> Iterator
         description: the text of op.yml.
         reference: the content of `<op>_reference.py`.
     """
-    folder = Path(tempfile.mkdtemp())
-    try:
+    with temporary_folder() as folder:
         (folder / "op.yml").write_text(description, encoding="utf-8")
         (folder / f"{spec.lower}_reference.py").write_bytes(reference)
-        yield Operator(folder)
-    finally:
-        sys.modules.pop(f"{spec.lower}_reference", None)
-        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            yield Operator(folder)
+        finally:
+            sys.modules.pop(f"{spec.lower}_reference", None)

@@ -6,8 +6,6 @@ of 2 GB is for the rest alone.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,6 +16,7 @@ from opkit.errors import OpkitError
 from opkit.models import model_file, onnx_file
 from opkit.models.extra import required
 from opkit.models.model_file import InvalidError
+from opkit.scratch import temporary_folder
 from opkit.text import printable
 
 MAX_INLINE = 64 * 1024
@@ -72,16 +71,13 @@ def opened(file: Path, max_inline: int = MAX_INLINE) -> Iterator[OpenModel]:
     if any(map(is_external, external)):
         yield OpenModel(file, _inlined(proto, file), own, True)
         return
-    folder = Path(tempfile.mkdtemp(prefix="opkit-weights-"))
-    try:
+    with temporary_folder() as folder:
         with (folder / _WEIGHTS).open("wb") as data:
             for tensor in proto.graph.initializer:
                 if len(tensor.raw_data) > max_inline:
                     append(tensor, [tensor.raw_data], data, _WEIGHTS)
                     tensor.ClearField("raw_data")
         yield OpenModel(file, _inlined(proto, file), folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def tensors(graph: Any) -> Iterator[Any]:
@@ -143,7 +139,8 @@ def _check_external(tensor: Any, file: Path, folder: Path) -> None:
         raise OpkitError(f"{file}: tensor {name!r} has invalid external data") from None
     called = printable(where)
     if size is None:
-        raise OpkitError(f"{file}: the external data of tensor {name!r} is missing: {called!r}")
+        problem = "is not in a file" if path.exists() else "is missing"
+        raise OpkitError(f"{file}: the external data of tensor {name!r} {problem}: {called!r}")
     if offset < 0 or (length or 0) < 0 or offset + (length or 0) > size:
         raise OpkitError(
             f"{file}: the external data of tensor {name!r} ends behind the end of {called!r}; the "

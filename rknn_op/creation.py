@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import shutil
-import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 from opkit import locks, manifest, repository, runtimes
@@ -325,31 +321,10 @@ def create_all(
     Yields:
         In the order of the descriptions: the repository, or the error.
     """
-    # Forked workers need no time for imports.
-    workers = ProcessPoolExecutor(
-        min(os.cpu_count() or 1, len(configs)),
-        multiprocessing.get_context("fork"),
-        initializer=_begin_worker,
-    )
-    try:
-        yield from workers.map(
-            partial(_create_one, parent=parent, choices=choices, dry_run=dry_run), configs
-        )
-    finally:
-        workers.shutdown(cancel_futures=True)
+    from rknn_op.workers import parallel  # only here: it takes long to import
 
-
-def _begin_worker() -> None:
-    """Ignore SIGINT, which the parent handles; exit when the parent dies."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
+    one = partial(_create_one, parent=parent, choices=choices, dry_run=dry_run)
+    yield from parallel(one, configs)
 
 
 def _create_one(

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from rknn_op import workspace_lint
-from rknn_op.lint import FORMATS, lint
+from rknn_op.lint import FORMATS, lint_all
 from rknn_op.workspace_operators import operators, roots
 
 
@@ -30,8 +29,12 @@ def command(ctx: click.Context, paths: tuple[Path, ...], format_: str) -> None:
     for its operators; without arguments, the current folder is the repository or the workspace. The
     exit status is 1 if there are problems; a note, which explains a choice, is none.
     """
-    complaints = [each for root in roots(paths) for each in workspace_lint.complaints(root)]
-    complaints += [each for path in operators(paths) for each in lint(path)]
+    complaints = []
+    for root in roots(paths):
+        from rknn_op import workspace_lint  # only here: most repositories stand alone
+
+        complaints += workspace_lint.complaints(root)
+    complaints += lint_all(operators(paths))
     click.echo(FORMATS[format_](complaints), nl=False)
     count = sum(each.severity != "note" for each in complaints)
     click.echo(f"{count or 'no'} problem{'' if count == 1 else 's'}", err=True)

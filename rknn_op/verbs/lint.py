@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from opkit.complaint import Complaint
 from rknn_op.lint import FORMATS, lint_all
 from rknn_op.workspace_operators import operators, roots
 
@@ -29,7 +30,7 @@ def command(ctx: click.Context, paths: tuple[Path, ...], format_: str) -> None:
     for its operators; without arguments, the current folder is the repository or the workspace. The
     exit status is 1 if there are problems; a note, which explains a choice, is none.
     """
-    complaints = []
+    complaints: list[Complaint] = []
     for root in roots(paths):
         from rknn_op import workspace_lint  # only here: most repositories stand alone
 

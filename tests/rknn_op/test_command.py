@@ -13,6 +13,7 @@ import subprocess
 import sys
 import sysconfig
 import time
+import zipfile
 from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
@@ -22,6 +23,8 @@ from click.testing import Result
 
 from benchmarks.command import build_wheel
 from opkit import repository, runtimes
+from opkit.creation.wheel import STORED
+from opkit.creation.wheel import wheel as wheel_of_opkit
 from opkit.version import VERSION
 from rknn_op import creation, template
 from rknn_op.command import VERBS
@@ -626,6 +629,9 @@ def test_wheel_runs_by_uvx(folder: Path) -> None:
     """The wheel's dependencies come from this machine instead of a network."""
     scratch = folder.parent
     wheel = build_wheel(scratch)
+    with zipfile.ZipFile(wheel) as archive:  # no command makes opkit's wheel
+        own, data = wheel_of_opkit()
+        assert archive.read(f"rknn_op/template/{STORED}/{own.name}") == data
     (distribution,) = metadata.distributions(path=[str(wheel)])
     needed = [line for line in distribution.requires or () if "extra ==" not in line]
     assert needed

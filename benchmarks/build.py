@@ -196,7 +196,7 @@ AIMS = {
     "first `scons target=all`": 3.0,
     "first `scons check`": 6.0,
     "first `scons check` in a second repository": 2.5,
-    "`rknn-op demo`": 12.0,
+    "`rknn-op demo`": 5.0,
 }
 
 

@@ -3,7 +3,8 @@
     python -m benchmarks.command [--runs 15] [--repositories 1000] [--checked resize_area]
         [--output benchmarks]
 
-Prints the tables; with --output, writes them into RESULTS.md of that folder.
+Prints the tables; with --output, writes them into RESULTS.md of that folder. Fails with the list
+of the figures that are worse than those in that file, or else in this folder's, by a quarter.
 
 The command is installed from its wheel, with its bytecode.
 """
@@ -30,10 +31,21 @@ ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python -m benchmarks.command --output benchmarks"
 EXAMPLE = ROOT / "operators/exp/exp.yml"
 ENTRY_POINT = "from rknn_op.__main__ import main; main()"  # as the script that pip installs
-AIMS = {"--help": 0.150, "lint": 0.120, "inspect": 0.200, "create": 0.350}
-"""Verb -> maximum seconds of one run."""
+AIMS = {
+    "--help": 0.150,
+    "lint YAML": 0.080,
+    "lint DIR": 0.080,
+    "inspect": 0.200,
+    "create": 0.120,
+    "demo": 5.0,
+}
+"""Verb, and what it takes -> maximum seconds of one run."""
 AIM_OF_MANY = 0.0035
-"""Maximum seconds for each of many repositories."""
+"""Maximum seconds for each of many new repositories."""
+AIM_OF_LINT = 0.009
+"""Maximum seconds for the lint of each of many repositories."""
+FIGURES = ("ms", "s", "ms each", "lint: ms each", "MB")
+"""The columns with figures of which less is better."""
 CHECKED = "resize_area"
 """The example of the warm check that the aims are for."""
 NO_PATH = "/nonexistent"  # hides the emulators
@@ -79,16 +91,17 @@ class Installed:
             archive.extractall(site)  # as pip does
         compileall.compile_dir(site, quiet=2)
         self.folder = folder
-        self.environment = {**os.environ, "PYTHONPATH": str(site)}
+        inherited = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+        self.environment = {**inherited, "PYTHONPATH": str(site)}
 
-    def run(self, *arguments: str) -> Run:
-        """Run the command and return its cost."""
+    def run(self, *arguments: str, **variables: str) -> Run:
+        """Run the command, with more variables in its environment, and return its cost."""
         with tempfile.TemporaryFile("w+") as printed:
             start = time.perf_counter()
             process = subprocess.Popen(
                 [sys.executable, "-c", ENTRY_POINT, *arguments],
                 cwd=self.folder,
-                env=self.environment,
+                env={**self.environment, **variables},
                 stdout=printed,
                 stderr=printed,
             )
@@ -109,12 +122,17 @@ def single_runs(command: Installed, runs: int) -> dict[str, float]:
     for index in range(runs):  # in turns: other load on the machine affects all verbs alike
         words = {
             "--help": [],
-            "lint": ["exp.yml"],
+            "lint YAML": ["exp.yml"],
+            "lint DIR": ["built"],
             "inspect": ["built/build/rv1126/Exp.rknnop"],
             "create": ["-c", "exp.yml", "-p", f"made{index}"],
+            "demo": ["-p", f"demo{index}"],
         }
-        for verb, seconds in times.items():
-            seconds.append(command.run(verb, *words[verb]).seconds)
+        for name, seconds in times.items():
+            caches = {"XDG_CACHE_HOME": str(command.folder / f"caches{index}"), "PATH": NO_PATH}
+            variables = caches if name == "demo" else {}  # of a new user
+            verb = name.partition(" ")[0]
+            seconds.append(command.run(verb, *words[name], **variables).seconds)
     return {verb: statistics.median(seconds) for verb, seconds in times.items()}
 
 
@@ -141,17 +159,19 @@ class Many:
         count: the number of repositories.
         seconds: for each.
         copying: the seconds of `cp -r` for each, right after it.
+        lint: the seconds of `rknn-op lint` of all, for each.
         megabytes: peak memory of the largest process.
     """
 
     count: int
     seconds: float
     copying: float
+    lint: float
     megabytes: float
 
 
 def many(command: Installed, counts: list[int]) -> list[Many]:
-    """Make repositories and copy them, as many as each count says."""
+    """Make repositories, copy and lint them, as many as each count says."""
     results = []
     for count in counts:
         names = []
@@ -167,7 +187,10 @@ def many(command: Installed, counts: list[int]) -> list[Many]:
         start = time.perf_counter()
         subprocess.run(["cp", "-r", folder, f"{folder}_copied"], check=True)
         copying = time.perf_counter() - start
-        results.append(Many(count, run.seconds / count, copying / count, run.megabytes))
+        lint = command.run("lint", *map(str, folder.iterdir())).seconds
+        results.append(
+            Many(count, run.seconds / count, copying / count, lint / count, run.megabytes)
+        )
     return results
 
 
@@ -193,6 +216,8 @@ def section(
             f"{AIM_OF_MANY * 1000:.1f}",
             f"{each.seconds * 1000:.1f}",
             f"{each.copying * 1000:.1f}",
+            f"{AIM_OF_LINT * 1000:.1f}",
+            f"{each.lint * 1000:.1f}",
             f"{each.megabytes:.0f}",
         ]
         for each in many
@@ -216,13 +241,17 @@ Of the example `{example}`, built before.
 ### Many repositories in one call
 
 `rknn-op create -c *.yml`, of descriptions as the example's, all processors together, and right
-after it `cp -r` of what it made, both onto a disk. The memory is that of the largest process.
+after it `cp -r` of what it made, both onto a disk; then `rknn-op lint` of all of them. The memory
+is that of the largest process of `create`.
 
 {results_file.table(_HEAD_OF_MANY, rows_of_many)}
 """
 
 
-_HEAD_OF_MANY = ["repositories", "aim: at most ms each", "ms each", "`cp -r`: ms each", "MB"]
+_HEAD_OF_MANY = [
+    *("repositories", "aim: at most ms each", "ms each", "`cp -r`: ms each"),
+    *("lint: aim", "lint: ms each", "MB"),
+]
 
 
 def main() -> None:
@@ -241,10 +270,13 @@ def main() -> None:
         checks = warm_checks(Path(folder), options.checked, options.runs)
         costs = many(command, counts)
         text = section(singles, options.checked, checks, costs, options.runs)
+    before = results_file.section_of(options.output or Path(__file__).parent, "command")
     if options.output:
         results_file.write_section(options.output, "command", text)
     else:
         print(text)
+    if worse := results_file.worse(before, text, FIGURES):
+        sys.exit("worse than the last record by a quarter:\n" + "\n".join(worse))
 
 
 if __name__ == "__main__":

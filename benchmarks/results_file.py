@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import platform
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 NAME = "RESULTS.md"
+WORSE = 1.25
+"""A figure above this multiple of the last record is worse; below it are the machine's moods."""
 _HEAD = "# Results of the benchmarks\n\nEach section names the command that makes it.\n"
 
 
@@ -34,6 +37,54 @@ def write_section(folder: Path, name: str, text: str) -> Path:
         written = f"{written.rstrip()}\n\n{section}\n"
     path.write_text(written)
     return path
+
+
+def section_of(folder: Path, name: str) -> str:
+    """Return a section of the folder's RESULTS.md; empty: there is none."""
+    path = folder / NAME
+    written = path.read_text() if path.is_file() else ""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    return written.partition(begin)[2].partition(end)[0]
+
+
+def figures(section: str, columns: Collection[str]) -> dict[tuple[str, str], float]:
+    """Return (first cell of the row, head of the column) -> number, in the tables of a section.
+
+    Args:
+        section: Markdown.
+        columns: the heads of the columns to read.
+    """
+    found: dict[tuple[str, str], float] = {}
+    head: list[str] = []
+    for line in section.splitlines():
+        if not line.startswith("|"):
+            head = []
+            continue
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if not head:
+            head = cells
+        for column, cell in zip(head, cells, strict=False):
+            if column in columns and re.fullmatch(r"[\d,]+(\.\d+)?", cell):
+                found[cells[0], column] = float(cell.replace(",", ""))
+    return found
+
+
+def worse(before: str, after: str, columns: Collection[str]) -> list[str]:
+    """Return a line for each figure that is worse than before by more than a quarter.
+
+    A figure that one of the sections lacks is not compared.
+
+    Args:
+        before: the section of the last record; empty: there is none.
+        after: the section now.
+        columns: the heads of the columns with figures of which less is better.
+    """
+    old, new = figures(before, columns), figures(after, columns)
+    return [
+        f"{row}: {new[row, column]:g} {column}, {old[row, column]:g} in the last record"
+        for row, column in old
+        if (row, column) in new and new[row, column] > WORSE * old[row, column]
+    ]
 
 
 def machine() -> str:

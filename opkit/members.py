@@ -12,11 +12,6 @@ from opkit import workspace
 from opkit.errors import OpkitError
 from opkit.text import did_you_mean
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 SKIPPED = {"build", "node_modules", "__pycache__"}
 """Folders without members, besides hidden ones; a check copies op.yml into `build`."""
 
@@ -74,6 +69,10 @@ def _patterns(root: Path) -> list[str] | None:
     Raises:
         OpkitError: the file cannot be read, or is invalid.
     """
+    if sys.version_info >= (3, 11):
+        import tomllib  # only here: most repositories stand alone
+    else:
+        import tomli as tomllib
     file = root / workspace.FILE
     try:
         settings: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))

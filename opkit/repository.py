@@ -320,14 +320,18 @@ def stale(root: Path, spec: OpSpec) -> list[Complaint]:
     """
     found = []
     for path, text in _generated_files(root, spec).items():
-        file = root / path
-        if file.is_dir():
+        try:
+            # str paths are faster, which counts for the files of hundreds of repositories.
+            with open(f"{root}/{path}", "rb") as file:  # noqa: PTH123  str, as above
+                is_same = file.read() == text.encode()
+        except IsADirectoryError:
             found.append(Complaint(path, "is a folder", hint="delete it; `scons` writes a file"))
-        elif not file.is_file():
+        except (FileNotFoundError, NotADirectoryError):
             found.append(Complaint(path, "not found", hint="run `scons`, which writes it"))
-        elif file.read_bytes() != text.encode():
-            problem = "is not what op.yml and the reference make it"
-            found.append(Complaint(path, problem, hint="run `scons`, which writes it"))
+        else:
+            if not is_same:
+                problem = "is not what op.yml and the reference make it"
+                found.append(Complaint(path, problem, hint="run `scons`, which writes it"))
     return found
 
 

@@ -48,13 +48,18 @@ def refuse_links(root: Path, *paths: str | Path) -> None:
     Raises:
         OpkitError: the message names the link, its target, and the remedy.
     """
-    inside = root.resolve()
-    for path in map(Path, paths):
-        for folder in reversed(path.parents[:-1]):
+    # str paths take a tenth of the time of Path, and files share folders.
+    seen: set[str] = set()
+    for path in map(str, paths):
+        parts = path.split("/")
+        for folder in ("/".join(parts[:count]) for count in range(1, len(parts))):
+            if folder in seen:
+                continue
+            seen.add(folder)
             link = root / folder
-            if link.is_symlink() and not link.resolve().is_relative_to(inside):
+            if os.path.islink(link) and not link.resolve().is_relative_to(root.resolve()):  # noqa: PTH114  str, as above
                 raise _refusal(link)
-        if (root / path).is_symlink():
+        if os.path.islink(f"{root}/{path}"):  # noqa: PTH114  str, as above
             raise _refusal(root / path)
 
 

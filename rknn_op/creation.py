@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
-import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 from opkit import manifest, repository, runtimes
@@ -449,46 +445,26 @@ def stage_all(
     Yields:
         In the order of the descriptions: the repository, or the error.
     """
-    # Forked workers need no time for imports.
-    workers = ProcessPoolExecutor(
-        min(os.cpu_count() or 1, len(configs)),
-        multiprocessing.get_context("fork"),
-        initializer=_begin_worker,
-    )
-    places = [scratch and scratch / str(index) for index in range(len(configs))]
+    from rknn_op.workers import parallel  # only here: it takes long to import
+
+    items = [(each, scratch and scratch / str(index)) for index, each in enumerate(configs)]
     first = dict[str, Path]()
-    try:
-        stage = partial(_stage_one, parent=parent, choices=choices)
-        for config, result in zip(configs, workers.map(stage, configs, places), strict=True):
-            if isinstance(result, Created):
-                folder = result.plan.folder
-                other = first.setdefault(str(folder).lower(), config)
-                if other is not config:
-                    yield OpkitError(
-                        f"{config}: {folder} is the repository of {other}; change one name"
-                    )
-                    continue
-            yield result
-    finally:
-        workers.shutdown(cancel_futures=True)
-
-
-def _begin_worker() -> None:
-    """Ignore SIGINT, which the parent handles; exit when the parent dies."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
+    stage = partial(_stage_one, parent=parent, choices=choices)
+    for config, result in zip(configs, parallel(stage, items), strict=True):
+        if isinstance(result, Created):
+            folder = result.plan.folder
+            other = first.setdefault(str(folder).lower(), config)
+            if other is not config:
+                problem = f"{config}: {folder} is the repository of {other}; change one name"
+                yield OpkitError(problem)
+                continue
+        yield result
 
 
 def _stage_one(
-    config: Path, staged: Path | None, parent: Path, choices: Choices
+    item: tuple[Path, Path | None], parent: Path, choices: Choices
 ) -> Created | OpkitError:
+    config, staged = item
     try:
         planned = plan(config, None, parent, choices)
         contents = _contents(planned)

@@ -11,7 +11,6 @@ import importlib
 import io
 import os
 import sys
-import zipfile
 from collections.abc import Collection
 from contextlib import suppress
 from functools import lru_cache
@@ -23,7 +22,6 @@ from opkit.build.user_cache import cache_folder
 from opkit.errors import OpkitError
 from opkit.manifest import Wheel
 from opkit.repository_files import refuse_links
-from opkit.scratch import whole_folder
 
 RESTORE = "restore it (`git checkout`), or run `rknn-op update`"
 """The remedy for an unusable wheel."""
@@ -76,6 +74,10 @@ def unpacked(root: Path) -> Path:
         wheel = repository.own_wheel(root)
     except OpkitError as error:
         raise OpkitError(f"{root}: {error}") from None
+    import zipfile  # only here and below: lint reads no entry of a wheel
+
+    from opkit.scratch import whole_folder
+
     shared = cache_folder("", os.environ)
     if shared is None:
         refuse_links(root, UNPACKED)
@@ -96,8 +98,13 @@ def unpacked(root: Path) -> Path:
     return folder
 
 
-def content(root: Path, wheel: Wheel) -> bytes:
+def content(root: Path, wheel: Wheel, known: bytes = b"") -> bytes:
     """Return the bytes of a repository's wheel.
+
+    Args:
+        root: the repository.
+        wheel: the entry of its manifest.
+        known: the bytes with the hash of the entry, if the caller has them; else empty.
 
     Raises:
         OpkitError: the file cannot be read, or has another hash; the message omits the path.
@@ -105,10 +112,10 @@ def content(root: Path, wheel: Wheel) -> bytes:
     try:
         path = workspace.home(root) / wheel.name
         stat = path.stat()
-        data, digest = _content(path, stat.st_ino, stat.st_mtime_ns, stat.st_size)
+        data = _content(path, stat.st_ino, stat.st_mtime_ns, stat.st_size)
     except OSError as error:
         raise OpkitError(f"cannot be read: {error.strerror}") from None
-    if digest != wheel.sha256:
+    if data != known and _digest(data) != wheel.sha256:
         raise OpkitError("is not the file that the manifest names by its hash")
     return data
 
@@ -120,6 +127,8 @@ def texts(data: bytes, names: Collection[str]) -> dict[str, str]:
         data: the wheel's bytes, which may be invalid: then there are no texts.
         names: the entries.
     """
+    import zipfile
+
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return {
@@ -135,17 +144,23 @@ def texts(data: bytes, names: Collection[str]) -> dict[str, str]:
 
 
 @lru_cache(maxsize=1)
-def _content(path: Path, *version: int) -> tuple[bytes, str]:
-    """Return the bytes of a file and their digest; once for all members of a workspace.
+def _content(path: Path, *version: int) -> bytes:
+    """Return the bytes of a file; read once for all members of a workspace.
 
     Args:
         path: the file.
         *version: the numbers that change with it.
     """
-    data = path.read_bytes()
-    return data, hashlib.sha256(data).hexdigest()
+    return path.read_bytes()
+
+
+@lru_cache(maxsize=1)
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _unpack(data: bytes, folder: Path) -> None:
+    import zipfile
+
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         archive.extractall(folder)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from opkit.errors import OpkitError
 from rknn_op.own_opkit import python_path
-from rknn_op.processes import Processes
+
+if TYPE_CHECKING:  # lint runs no process
+    import subprocess
+
+    from rknn_op.processes import Processes
 
 
 def require(folder: Path) -> None:
@@ -43,6 +46,8 @@ def scons(
         OpkitError: the folder is not an operator repository, its opkit cannot be used, or the
             command is interrupted.
     """
+    import subprocess
+
     require(folder)
     return processes.run(
         [sys.executable, "-m", "SCons", *arguments],

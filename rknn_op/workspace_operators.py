@@ -8,10 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from opkit import repository, workspace
-from opkit.ci.changes import changed
+from opkit import workspace
 from opkit.errors import OpkitError
-from opkit.members import members
 
 _TARGET = "target="
 
@@ -34,6 +32,8 @@ def _operators(path: Path) -> list[Path]:
     root = workspace.above(path)
     if root is None or not path.is_dir() or (path / "op.yml").is_file():
         return [path]
+    from opkit.members import members  # only here: most repositories stand alone
+
     here = Path(os.path.abspath(path))  # noqa: PTH100  resolve() would follow links
     found = [each for each in members(root) if each.is_relative_to(here)]
     if not found:
@@ -55,6 +55,8 @@ def changed_operators(folders: Sequence[Path], ref: str) -> list[Path]:
     Raises:
         OpkitError: a repository is not a member of the first one's workspace, or git fails.
     """
+    from opkit.ci.changes import changed  # only here: it runs git
+
     root = workspace.of_member(folders[0])
     places: dict[Path, Path] = {}  # absolute path -> path
     for folder in folders:
@@ -124,6 +126,8 @@ def _target(words: Sequence[str]) -> str:
 def _has_target(folder: Path, option: str) -> bool:
     if not option:
         return True
+    from opkit import repository
+
     try:
         return repository.has_target(repository.load(folder), option.removeprefix(_TARGET))
     except OpkitError:
@@ -132,6 +136,7 @@ def _has_target(folder: Path, option: str) -> bool:
 
 def with_runtime(folders: Sequence[Path], name: str) -> list[Path]:
     """Return the repositories of operators for a runtime, and those with an invalid op.yml."""
+    from opkit import repository
 
     def has_runtime(folder: Path) -> bool:
         try:

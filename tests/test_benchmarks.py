@@ -128,8 +128,38 @@ def test_command(tmp_path: Path) -> None:
     checks = [found[name][0] for name in command.CHECKS]
     assert [aim for aim, _ in checks] == ["", "2.0", "4.0"]
     assert all(re.fullmatch(NUMBER, seconds) for _, seconds in checks)
-    assert [found[f"`rknn-op {verb}`"][0][0] for verb in ("--help", "create")] == ["150", "350"]
+    assert [found[f"`rknn-op {verb}`"][0][0] for verb in ("--help", "create")] == ["150", "120"]
+    assert float(found["`rknn-op demo`"][0][1]) > 100
     assert all(re.fullmatch(NUMBER, cell) for count in "248" for cell in found[count][0])
+
+
+def section_of_command(create: float, lint: float) -> str:
+    singles = {"--help": 0.07, "create": create}
+    checks = {"`scons check quick=1`": 1.5}
+    return command.section(singles, "exp", checks, [command.Many(1000, 0.003, 0.002, lint, 25)], 3)
+
+
+def test_worse_than_the_last_record() -> None:
+    """By more than a quarter; an aim, and a figure that only one of them has, do not count."""
+    before = section_of_command(0.12, 0.009)
+    assert results_file.worse(before, before, command.FIGURES) == []
+    assert results_file.worse("", before, command.FIGURES) == []
+    slower = section_of_command(0.149, 0.012)
+    assert results_file.worse(before, slower, command.FIGURES) == [
+        "1,000: 12 lint: ms each, 9 in the last record"
+    ]
+    assert results_file.worse(before, section_of_command(0.2, 0.001), command.FIGURES) == [
+        "`rknn-op create`: 200 ms, 120 in the last record"
+    ]
+    assert results_file.worse(before, slower.replace("1,000", "500"), command.FIGURES) == []
+
+
+def test_section_of_results(tmp_path: Path) -> None:
+    results_file.write_section(tmp_path, "kernels", "## Kernels")
+    results_file.write_section(tmp_path, "command", "## The command\n\n| a | ms |")
+    assert results_file.section_of(tmp_path, "command").strip().startswith("## The command")
+    assert "ms" not in results_file.section_of(tmp_path, "kernels")
+    assert results_file.section_of(tmp_path / "none", "command") == ""
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from opkit.runtimes.rknn import target_table
-from opkit.runtimes.rknn.chips import CHIPS
+from opkit.runtimes.rknn2.chips import TARGETS
 from rknn_op.command import VERBS
 from tests.conftest import SLOW
 from tests.pages import PAGES, README, blocks, console, environment_of_a_user
@@ -60,24 +60,21 @@ def test_demo(tmp_path: Path) -> None:
         check=False,
     )
     assert result.returncode == 0, result.stdout + result.stderr
-    shown = result.stdout[result.stdout.index("ResizeArea: from its description") :]
+    shown = result.stdout[result.stdout.index("DeformConv: from its description") :]
     commands = re.findall(r"^\$ (\S+ ?\S*)", shown, re.MULTILINE)
-    assert commands == ["rknn-op create", "cp -r", "scons target=rv1126", "scons check"]
+    assert commands == ["rknn-op create", "cp -r", "scons target=rk3588", "scons check"]
     assert len(re.findall(r"^    \(\d+\.\d s\)$", shown, re.MULTILINE)) == 4
     assert re.search(r"^ *\d+ passed", shown, re.MULTILINE)
     summary = shown[shown.index("Files in ") :]
     assert max(map(len, summary.splitlines())) <= 80
-    listing = shown.partition("Files in resize_area:\n\n")[2].partition("\n\n")[0]
+    listing = shown.partition("Files in deform_conv:\n\n")[2].partition("\n\n")[0]
     files = [line.split()[0] for line in listing.splitlines()]
-    assert "build/rv1126/ResizeArea.rknnop" in files
-    assert re.search("checked CPU kernel: .*CPU kernel, rknn2: .*VX kernel", shown, re.DOTALL)
+    assert "build/rk3588/librkcst_deformconv.so" in files
+    assert re.search(r"^ *checked CPU kernel: \d+ cases$", shown, re.MULTILINE)
     for file in files:
-        assert (tmp_path / "resize_area" / file).is_file(), file
+        assert (tmp_path / "deform_conv" / file).is_file(), file
     table = shown.partition("Minimum version of the runtime on each target:\n\n")[2].splitlines()
-    assert [line.split()[0] for line in table[1 : len(CHIPS) + 1]] == list(CHIPS)
-    assert re.search(r"^ *\d+ passed", result.stdout, re.MULTILINE)
-    assert "build/rv1126/ResizeArea.rknnop" in result.stdout
-    assert (tmp_path / "resize_area/build/rv1126/ResizeArea.rknnop").is_file()
+    assert [line.split()[0] for line in table[1 : len(TARGETS) + 1]] == list(TARGETS)
 
 
 def test_target_tables_match_platforms() -> None:

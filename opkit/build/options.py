@@ -17,8 +17,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from SCons.Variables import BoolVariable, EnumVariable, Variables
-
 from opkit.description import unknown_target
 from opkit.description.describe import Describe, Target
 from opkit.description.parser import PC
@@ -85,6 +83,8 @@ def declare(
     Raises:
         OpkitError: the value of an option with fixed choices contains a `$`.
     """
+    from SCons.Variables import BoolVariable, EnumVariable, Variables  # takes long to import
+
     # SCons itself substitutes values, and would evaluate `${...}` as Python.
     variables = Variables(None, {name: unsubstituted(value) for name, value in arguments.items()})
     variables.Add(

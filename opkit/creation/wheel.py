@@ -12,7 +12,6 @@ import base64
 import hashlib
 import io
 import os
-import zipfile
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -32,6 +31,8 @@ PROJECT = "{{cookiecutter.op_name}}"
 """The folder of the template's files of a repository."""
 COPIED = "opkit/copied"
 """The folder of copied files in the wheel."""
+STORED = "wheel"
+"""The folder beside opkit in an installation of `rknn-op`, where hatch_build.py put the wheel."""
 _DIGITS = 12
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
@@ -41,6 +42,8 @@ _MODE = 0o100644 << 16
 @cache
 def wheel() -> tuple[Wheel, bytes]:
     """Return the wheel of this opkit: its entry for the manifest, and its bytes."""
+    for stored in _OPKIT.with_name(STORED).glob("*.whl"):
+        return _entry(stored.name, data := stored.read_bytes()), data
     files = dict(sorted({**dict(_files()), **_copied_files()}.items()))
     digest = hashlib.sha256()
     for name, content in files.items():
@@ -55,7 +58,11 @@ def wheel() -> tuple[Wheel, bytes]:
     record = f"{information}/RECORD"
     files[record] = _record(files, record).encode()
     data = _archive(files)
-    return Wheel(f"{name}-{version}-py3-none-any.whl", hashlib.sha256(data).hexdigest()), data
+    return _entry(f"{name}-{version}-py3-none-any.whl", data), data
+
+
+def _entry(name: str, data: bytes) -> Wheel:
+    return Wheel(name, hashlib.sha256(data).hexdigest())
 
 
 def requirements() -> list[str]:
@@ -137,6 +144,8 @@ def _record(files: Mapping[str, bytes], record: str) -> str:
 
 
 def _archive(files: Mapping[str, bytes]) -> bytes:
+    import zipfile  # only here: an installation has the wheel
+
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as entries:
         for name, content in sorted(files.items()):

@@ -6,7 +6,6 @@ import hashlib
 import importlib.util
 import os
 import shlex
-import subprocess
 import sys
 from collections.abc import Mapping, MutableMapping
 from functools import cache
@@ -47,6 +46,8 @@ def version(program: str) -> str:
     )
     if len(installed) == 1:
         return installed[0].name.removeprefix("ziglang-").removesuffix(".dist-info")
+    import subprocess  # only here: a command that builds nothing needs it not
+
     run = subprocess.run([program, "version"], check=True, capture_output=True, text=True)
     return run.stdout.strip()
 

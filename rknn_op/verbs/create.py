@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,12 +19,13 @@ from opkit.creation.next_steps import next_steps
 from opkit.creation.starter import starter
 from opkit.errors import OpkitError
 from opkit.version import VERSION
-from rknn_op import creation, git, library, messages, progress, rehearsal
-from rknn_op import workspace as making
+from rknn_op import creation, git, messages, progress
 from rknn_op.creation import Choices, Created, Plan
 from rknn_op.selection import Selection
 from rknn_op.verbs import values
-from rknn_op.workspace import NewWorkspace
+
+if TYPE_CHECKING:
+    from rknn_op.workspace import NewWorkspace
 
 
 @click.command("create")
@@ -188,6 +190,8 @@ def command(
         messages.end_with(problems, len(configs), "made")
         return
     parent = workspace_ or Path()
+    if library_names:
+        from rknn_op import library  # only here: it reads YAML besides descriptions
     if len(library_names) > 1:
         below = path or parent
         plans = [library.plan(name, None, choices, below) for name in library_names]
@@ -285,10 +289,14 @@ def _workspace(folder: Path | None, output: Output) -> Iterator[Output]:
     inside = replace(output, root=folder)
     if (folder / workspace.FILE).is_file():
         yield inside
-    elif output.dry_run:
-        yield replace(inside, workspace=making.plan(folder))
+        return
+    from rknn_op import workspace as making  # only here: most operators stand alone
+
+    planned = making.plan(folder)
+    if output.dry_run:
+        yield replace(inside, workspace=planned)
     else:
-        with making.made(making.plan(folder)):
+        with making.made(planned):
             yield inside
 
 
@@ -299,6 +307,8 @@ def _create(planned: Plan, output: Output, math_is_done: bool = False) -> None:
     if output.is_json:
         _print_json([*output.first, planned])
     elif output.dry_run:
+        from rknn_op import rehearsal  # only for dry runs
+
         click.echo("".join(map(rehearsal.text, [*output.first, planned])), nl=False)
     else:
         with creation.created([planned]):
@@ -313,6 +323,8 @@ def _create(planned: Plan, output: Output, math_is_done: bool = False) -> None:
 
 
 def _print_json(planned: Iterable[Plan | NewWorkspace]) -> None:
+    from rknn_op import rehearsal
+
     click.echo(json.dumps([rehearsal.entry(each) for each in planned], indent=2))
 
 

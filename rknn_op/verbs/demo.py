@@ -11,7 +11,7 @@ from rknn_op import demo
 
 @click.command("demo", epilog=f"Examples: {', '.join(demo.examples())}.")
 @click.argument(
-    "name", type=click.Choice(demo.examples()), default="resize_area", metavar="[EXAMPLE]"
+    "name", type=click.Choice(demo.examples()), default="deform_conv", metavar="[EXAMPLE]"
 )
 @click.option(
     "-p",

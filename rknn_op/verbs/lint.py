@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from rknn_op import names, workspace_lint
-from rknn_op.lint import FORMATS, lint
+from opkit.complaint import Complaint
+from rknn_op import names
+from rknn_op.lint import FORMATS, lint_all
 from rknn_op.workspace_operators import operators, roots
 
 
@@ -31,9 +32,13 @@ def command(ctx: click.Context, paths: tuple[Path, ...], format_: str) -> None:
     without arguments, the current folder is the repository or the workspace. The exit status is 1
     if there are problems; a note, which explains a choice, is none.
     """
-    complaints = [each for root in roots(paths) for each in workspace_lint.complaints(root)]
+    complaints: list[Complaint] = []
+    for root in roots(paths):
+        from rknn_op import workspace_lint  # only here: most repositories stand alone
+
+        complaints += workspace_lint.complaints(root)
     found = operators(paths)
-    complaints += [each for path in found for each in lint(path)]
+    complaints += lint_all(found)
     complaints += names.complaints([path for path in found if path.is_dir()])
     click.echo(FORMATS[format_](complaints), nl=False)
     count = sum(each.severity != "note" for each in complaints)

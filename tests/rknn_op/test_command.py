@@ -13,6 +13,7 @@ import subprocess
 import sys
 import sysconfig
 import time
+import zipfile
 from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
@@ -22,6 +23,8 @@ from click.testing import Result
 
 from benchmarks.command import build_wheel
 from opkit import repository, runtimes
+from opkit.creation.wheel import STORED
+from opkit.creation.wheel import wheel as wheel_of_opkit
 from opkit.version import VERSION
 from rknn_op import creation, template
 from rknn_op.command import VERBS
@@ -588,22 +591,23 @@ def test_build_takes_targets_of_every_runtime(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_demo_of_other_runtimes(folder: Path) -> None:
-    done = process("demo", "piecewise_linear", cwd=folder)
+def test_demo_of_another_runtime(folder: Path) -> None:
+    """The runtime is that of the example's target, and the only one."""
+    done = process("demo", "resize_area", cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "checked CPU kernel: 28 cases; CPU kernel, pplnn: 28 cases" in done.stdout
-    listing = done.stdout.partition("Files in piecewise_linear:\n\n")[2].partition("\n\n")[0]
+    assert re.search(r"checked CPU kernel: \d+ cases; VX kernel: \d+ cases", done.stdout)
+    listing = done.stdout.partition("Files in resize_area:\n\n")[2].partition("\n\n")[0]
     for line in listing.splitlines():
-        assert (folder / "piecewise_linear" / line.split()[0]).is_file(), line
-    assert "scons deploy\n        in piecewise_linear: print the commands" in done.stdout
+        assert (folder / "resize_area" / line.split()[0]).is_file(), line
+    assert "build/rv1126/ResizeArea.rknnop" in listing
     summary = done.stdout[done.stdout.index("Files in ") :]
     assert max(map(len, summary.splitlines())) <= 80
-    assert "rknnop" not in done.stdout
+    assert not (folder / "resize_area/pplnn").exists()
 
 
 def test_demo_existing_folder_or_unknown_example(folder: Path) -> None:
-    (folder / "resize_area").mkdir()
-    assert_error(rknn_op("demo"), "resize_area already exists")
+    (folder / "deform_conv").mkdir()
+    assert_error(rknn_op("demo"), "deform_conv already exists")
     unknown = rknn_op("demo", "resize")
     assert unknown.exit_code == 2
     assert all(f"'{name}'" in unknown.stderr for name in EXAMPLE_NAMES)
@@ -625,6 +629,9 @@ def test_wheel_runs_by_uvx(folder: Path) -> None:
     """The wheel's dependencies come from this machine instead of a network."""
     scratch = folder.parent
     wheel = build_wheel(scratch)
+    with zipfile.ZipFile(wheel) as archive:  # no command makes opkit's wheel
+        own, data = wheel_of_opkit()
+        assert archive.read(f"rknn_op/template/{STORED}/{own.name}") == data
     (distribution,) = metadata.distributions(path=[str(wheel)])
     needed = [line for line in distribution.requires or () if "extra ==" not in line]
     assert needed

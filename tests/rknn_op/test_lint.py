@@ -58,6 +58,22 @@ def brief(complaints: list[dict[str, Any]]) -> list[tuple[str, int | None, str, 
     return [(each["file"], each["line"], each["severity"], each["message"]) for each in complaints]
 
 
+def test_many_are_linted_in_their_order() -> None:
+    """By several processes, also when one of the paths is not a repository."""
+    names = [f"{index}.yml" for index in range(24)]
+    for name in names:
+        Path(name).write_text(BAD if int(name.partition(".")[0]) % 5 == 1 else DESCRIPTION)
+    result = lint("--format", "json", *names)
+    assert result.exit_code == 1
+    files = [each["file"] for each in json.loads(result.stdout)]
+    assert list(dict.fromkeys(files)) == ["1.yml", "6.yml", "11.yml", "16.yml", "21.yml"]
+    assert len(files) == 5 * len(json.loads(lint("--format", "json", "1.yml").stdout))
+    Path("empty").mkdir()
+    refused = lint(*names, "empty")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert refused.stderr.startswith("error: empty is not an operator repository")
+
+
 @pytest.fixture(scope="module")
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a repository; do not change it."""

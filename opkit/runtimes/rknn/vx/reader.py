@@ -45,14 +45,11 @@ _ERRORS = (
     *("-fdiagnostics-print-source-range-info", "-fno-caret-diagnostics"),
 )
 # A name with another meaning in the prelude; the groups are file and name.
-_TAKEN = re.compile(
-    r"^(.+?):\d+:\d+:\S* error: (?:redefinition of '(?=\w+' as different kind of symbol)|"
-    r"redeclaration of '(?=\w+' must have the 'overloadable' attribute))(\w+)",
-    re.MULTILINE,
+_TAKEN = (  # as texts, these two: a run with a cache compiles none of them
+    r"(?m)^(.+?):\d+:\d+:\S* error: (?:redefinition of '(?=\w+' as different kind of symbol)|"
+    r"redeclaration of '(?=\w+' must have the 'overloadable' attribute))(\w+)"
 )
-_UNSET = re.compile(
-    r"^(.+?:\d+:) (warning: variable '.*' is uninitialized) when used here.*$", re.MULTILINE
-)
+_UNSET = r"(?m)^(.+?:\d+:) (warning: variable '.*' is uninitialized) when used here.*$"
 UNSET = "the emulator fills it with NaN, or with bytes 0xAA; a board, with anything"
 """The end of a warning about a variable that is read before anything sets it."""
 
@@ -286,7 +283,7 @@ class _Reader:
         if result.returncode != 0:
             return None
         declared = declarations(result.stdout, str(copy), SEEN_AS)
-        unset = (f"{each[1]} {each[2]}; {UNSET}" for each in _UNSET.finditer(result.stderr))
+        unset = (f"{each[1]} {each[2]}; {UNSET}" for each in re.finditer(_UNSET, result.stderr))
         declared = replace(declared, warnings=(*declared.warnings, *dict.fromkeys(unset)))
         return declared, self._included(rule)
 
@@ -312,7 +309,7 @@ class _Reader:
         undefined = "".join(f"#undef {name}\n" for name in self._declared_names(data, copy))
         errors = self._errors(data, undefined, copy)
         taken = dict.fromkeys(
-            error[2] for error in _TAKEN.finditer(errors) if error[1] == str(self.source)
+            error[2] for error in re.finditer(_TAKEN, errors) if error[1] == str(self.source)
         )
         return undefined + "".join(
             f"#undef {name}\n#define {name} {USER}{name}\n" for name in taken

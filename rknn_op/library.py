@@ -133,9 +133,9 @@ $ rknn-op library scatter
 ScatterElements    Data with some elements replaced or changed by updates at...
 ScatterND          Data with some elements or slices replaced or changed by...
 $ rknn-op library topk
-TopK: ONNX, opset 11 and later, for rknn2, pplnn
+TopK: ONNX, opset 10 and later, for rknn2, pplnn
 The largest or smallest elements along an axis, and their indices: ONNX's TopK.
-Inputs: x, k.
+Inputs: x.
 ...
 ```
 

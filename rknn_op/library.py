@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from opkit.errors import OpkitError
 from opkit.models import library
 from opkit.models.library import LibraryOperator
+from opkit.text import did_you_mean, printable, shortened, wrapped
 from rknn_op import creation, template
 from rknn_op.creation import Choices, Plan
 
 _WIDTH = 80
+_NAME_WIDTH = 17  # few names are longer
 
 
 def plan(name: str, folder: Path | None, choices: Choices, parent: Path = Path()) -> Plan:
@@ -44,8 +47,34 @@ def plan_operator(operator: LibraryOperator, folder: Path | None, choices: Choic
     return replace(planned, files=files, warnings=())  # the user did not write the description
 
 
-def entries() -> list[dict[str, Any]]:
-    """Return the properties of each operator of the library, sorted by name."""
+def find(word: str = "", runtime: str = "") -> list[LibraryOperator]:
+    """Return operators of the library, sorted by name.
+
+    Args:
+        word: the name of one in any letter case, or a text in names and summaries; empty: all.
+        runtime: a runtime that each one has; empty: any.
+
+    Raises:
+        OpkitError: there is none.
+    """
+    every = library.operators(template.EXAMPLES)
+    having = [each for each in every if not runtime or runtime in each.spec.runtimes]
+    named = [each for each in having if library.is_name_of(each.folder.name, word)]
+    found = named or [
+        each for each in having if word.lower() in f"{each.spec.name} {each.summary}".lower()
+    ]
+    if not found:
+        where = f" for {runtime}" if runtime else ""
+        hint = did_you_mean(word, [each.spec.name for each in having])
+        raise OpkitError(
+            f"the library has no operator{where} with '{printable(shortened(word))}' in its name "
+            f"or summary; {hint or '`rknn-op library` lists all'}"
+        )
+    return found
+
+
+def entries(found: Iterable[LibraryOperator]) -> list[dict[str, Any]]:
+    """Return the properties of operators."""
     return [
         {
             "operator": each.spec.name,
@@ -55,23 +84,33 @@ def entries() -> list[dict[str, Any]]:
             "summary": each.summary,
             "refuses": [*each.refuses],
         }
-        for each in library.operators(template.EXAMPLES)
+        for each in found
     ]
 
 
-def listing() -> str:
-    """Return the list of the operators as text, at most 80 columns wide."""
-    lines = [line for each in library.operators(template.EXAMPLES) for line in _lines(each)]
+def listing(found: Iterable[LibraryOperator]) -> str:
+    """Return a line of at most 80 characters for each operator: name and summary, shortened."""
+    lines = []
+    for each in found:
+        name = f"{each.spec.name:{_NAME_WIDTH}}  "
+        short = each.summary.removesuffix(f" ONNX's {each.spec.name}.").rstrip(":.")
+        lines.append(name + textwrap.shorten(short, _WIDTH - len(name), placeholder="..."))
     return "".join(f"{line}\n" for line in lines)
 
 
-def _lines(operator: LibraryOperator) -> Iterator[str]:
-    yield f"{operator.spec.name}: {operator.models}, for {', '.join(operator.spec.runtimes)}"
-    yield from textwrap.wrap(operator.summary, _WIDTH, initial_indent="  ", subsequent_indent="  ")
-    for refused in operator.refuses:
-        yield from textwrap.wrap(
-            f"refuses {refused}", _WIDTH, initial_indent="  - ", subsequent_indent="    "
-        )
+def details(operator: LibraryOperator) -> str:
+    """Return everything about an operator, in lines of at most 80 characters."""
+    spec = operator.spec
+    lines = [
+        f"{spec.name}: {operator.models}, for {', '.join(spec.runtimes)}",
+        operator.summary,
+        f"Inputs: {', '.join(each.name for each in spec.inputs)}.",
+        f"Outputs: {', '.join(each.name for each in spec.outputs)}.",
+        *([f"Params: {', '.join(each.name for each in spec.params)}."] if spec.params else []),
+        *list(library.source_lines(operator))[1:],
+        f"Make it: rknn-op create --library {spec.name} -p ./{spec.name}",
+    ]
+    return "".join(f"{wrapped(line, _WIDTH)}\n" for line in lines)
 
 
 _PAGE = """\
@@ -85,9 +124,23 @@ rknn-op create --library OneHot -p ./OneHot
 cd OneHot && scons check
 ```
 
-`rknn-op library` prints the list, also as `--json`. `rknn-op create --from MODEL` takes the
-operators of a model from the library. `rknn-op library --markdown` makes this page from the
-folders in `operators/`.
+`rknn-op library` prints a line for each operator, also as `--json`, and `rknn-op library NAME` the
+rest of one. A word that is no name selects the operators with it in their name or summary, and
+`--runtime` those for a runtime:
+
+```console
+$ rknn-op library scatter
+ScatterElements    Data with some elements replaced or changed by updates at...
+ScatterND          Data with some elements or slices replaced or changed by...
+$ rknn-op library topk
+TopK: ONNX, opset 10 and later, for rknn2, pplnn
+The largest or smallest elements along an axis, and their indices: ONNX's TopK.
+Inputs: x.
+...
+```
+
+`rknn-op create --from MODEL` takes the operators of a model from the library.
+`rknn-op library --markdown` makes this page from the folders in `operators/`.
 
 With `rknn` among the runtimes, a repository is for models of TensorFlow, because RKNN-Toolkit 1.x
 has custom operators for them alone. For ONNX's operator of that name, pass `--runtime rknn2` or
@@ -103,9 +156,8 @@ the count of valid rows.
 """
 
 
-def page() -> str:
-    """Return the page of the documentation about the library, as Markdown."""
-    found = library.operators(template.EXAMPLES)
+def page(found: Iterable[LibraryOperator]) -> str:
+    """Return the page of the documentation about operators, as Markdown."""
     rows = [
         f"| [{each.spec.name}](../operators/{each.folder.name}) | {each.models} "
         f"| {', '.join(each.spec.runtimes)} | {each.summary} | {'; '.join(each.refuses)} |"

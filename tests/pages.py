@@ -54,7 +54,8 @@ def steps(text: str) -> Iterator[tuple[str, list[str] | None]]:
 def squeezed(line: str) -> str:
     """Return a line without its variable parts: times, sizes, counts, differences, widths."""
     line = re.sub(r"\b\d+ (passed|cases)\b", r"# \1", line)
-    line = re.sub(r"\b[\d,.]+ ?(us|ms|s|bytes)\b", r"# \1", line)
+    line = re.sub(r"\b[\d,.]+ ?(?:us|ms|s)\b", "# s", line)
+    line = re.sub(r"\b[\d,.]+ ?bytes\b", "# bytes", line)
     line = re.sub(r"(library +)\d+", r"\1#", line)
     line = re.sub(r"\b\d(\.\d+)?e-\d\d\b|\b0\.000\d+\b", "#", line)
     return " ".join(line.split())

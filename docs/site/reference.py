@@ -148,7 +148,7 @@ _REPORT = """\
 # The report
 
 `scons report` draws the results of the last check as one HTML page, `build/report.html`, without
-anything from elsewhere. `scons check` prints the same columns.
+anything from elsewhere. `scons verbose=1 check` prints the same columns.
 
 | column | meaning |
 | --- | --- |

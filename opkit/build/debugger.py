@@ -26,7 +26,7 @@ USAGE = (
 def options(variables: Any, operator: OpSpec) -> None:
     """Add the options that select the case and start gdb."""
     variables.AddVariables(
-        ("case", "with check and gdb: the name of the only case, as in the table of check", ""),
+        ("case", "with check and gdb: the name of the only case; verbose=1 check prints all", ""),
         BoolVariable("run", "with gdb: start gdb instead of printing its command", False),
     )
 
@@ -48,7 +48,8 @@ def require_case(env: Any, request: Request, command: str) -> None:
     """
     if command in request.commands and not env["case"]:
         raise OpkitError(
-            f"{command} stops in one case; pass its name in the table of scons check with case="
+            f"{command} stops in one case; pass its name with case=; "
+            "scons verbose=1 check prints the names"
         )
 
 

@@ -90,7 +90,7 @@ USAGE = (
         "run every case of tests/ on this PC: kernels against numpy; and, in qemu, a sample of "
         "the cases on the instruction set of the default target",
     ),
-    ("scons check case=NAME", "... one case, by its name in the table"),
+    ("scons check case=NAME", "... one case; verbose=1 prints the names of all"),
     ("scons target=... check", "... all cases on the instruction set of that target; all: of all"),
     ("scons sanitize=... check", f"... and with the compiler's sanitizers: {','.join(SANITIZERS)}"),
     ("scons report", "run the check and write build/report.html, a page of its results"),
@@ -363,7 +363,6 @@ def _run_pytest(
     on_executors = {CPU_KERNEL.name: [*map(CPU_KERNEL.on, elsewhere), *others]}
     files = sorted(path.as_posix() for path in Path("tests").rglob("test_*.py"))
     if session.case:  # checks of the whole run would complain about the other cases
-        print(wrapped(run_log.summary(log)), flush=True)
         return status or log.status or 0
     # If pytest itself failed, it has printed the reason.
     failed_to_start = status == USAGE_ERROR and not log.collected
@@ -377,9 +376,10 @@ def _run_pytest(
     missing += run_log.changed_outcomes(log, status)
     unread = [] if failed_to_start else unread_params(Path(), operator)
     notes = [] if has_reason else [*run_log.constant_params(log), *idle_threads(Path(), operator)]
+    if left_out := run_log.not_checked(log):
+        notes.append(left_out)
     for sentence in notes:
-        print(wrapped(f"note: {sentence}"))
-    print(wrapped(run_log.summary(log)), flush=True)
+        print(wrapped(f"note: {sentence}"), flush=True)
     for problem in (*missing, *unread):
         print(wrapped(f"error: {problem}"), file=sys.stderr)
     return status or log.status or int(bool(missing or unread))

@@ -105,7 +105,9 @@ def declare(
             tool.options(variables, operator)
     variables.Add(
         BoolVariable(
-            "verbose", "print whole commands; with check: every failure with its message", False
+            "verbose",
+            "print whole commands; with check: every case, and every failure with its message",
+            False,
         )
     )
     variables.FormatVariableHelpText = _option_help

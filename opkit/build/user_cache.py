@@ -9,12 +9,23 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from SCons.CacheDir import CacheDir, CacheRetrieveSilent
+
 from opkit.build import cache_limit
 from opkit.build.options import Request, unsubstituted
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 
 NAME = "rknn-op-template"
+
+
+class QuietCache(CacheDir):  # type: ignore[misc] # SCons has no types
+    """The cache of SCons, without a message for each file from it."""
+
+    def retrieve(self, node: Any) -> bool:
+        """Copy the file of a node from the cache; return whether it is there."""
+        env = node.get_build_env()
+        return bool(self.is_enabled() and CacheRetrieveSilent(node, [], env, execute=1) == 0)
 
 
 def options(variables: Any, operator: OpSpec) -> None:
@@ -76,10 +87,11 @@ def trim(env: Any) -> None:
 
 
 def _use(env: Any, folder: str) -> None:
+    kind = CacheDir if env["verbose"] else QuietCache
     try:
-        env.CacheDir(folder)
+        env.CacheDir(folder, kind)
     except FileExistsError:  # two builds found it empty, and the other one has written its settings
-        env.CacheDir(folder)
+        env.CacheDir(folder, kind)
 
 
 def shared_folder(env: Any) -> Path | None:

@@ -1,4 +1,4 @@
-"""pytest plugin of an operator repository: builds before the tests, prints a table after them.
+"""pytest plugin of an operator repository: builds before the tests, prints a summary after them.
 
 `pytest.ini` loads it. It keeps a bare `pytest` from testing a library older than its sources, and
 from passing without a case. `scons check` has built already; it passes its session with
@@ -389,9 +389,9 @@ class _Logger:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(terminalreporter: Any) -> Generator[None, None, None]:
-    """Print the table of cases, its notes, and the failures by cause.
+    """Print a row for each kernel and each failed case, the notes, and the failures by cause.
 
-    A single failure is pytest's to print, as is each one with -v.
+    With -v, each case has a row. A single failure is pytest's to print, as is each one with -v.
     """
     shows_all = _shows_all(terminalreporter.config)
     tests = [_finished_test(report) for report in _reports(terminalreporter)]
@@ -399,7 +399,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> Generator[None, None, None
     with _without([] if shows_all or len(told) < 2 else told, terminalreporter.stats):
         yield
     results = [result for test in tests for result in test.results]
-    _print(terminalreporter, "kernels against their reference", summary.table(results))
+    _print(terminalreporter, "kernels against their reference", summary.kernels(results))
+    shown = [result for result in results if shows_all or result.problem]
+    _print(terminalreporter, "cases" if shows_all else "failed cases", summary.cases(shown))
     for line in summary.notes(results, [pair for test in tests for pair in test.integer_inputs]):
         terminalreporter.write_line(line)
     gaps = [] if "deselected" in terminalreporter.stats else summary.gaps(results)

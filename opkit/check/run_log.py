@@ -265,23 +265,15 @@ def constant_params(log: RunLog) -> Iterator[str]:
             )
 
 
-def summary(log: RunLog) -> str:
-    """Return a line with the number of cases on each kernel, and the skipped tests."""
-    cases = Counter({name: 0 for test in log.finished.values() for name in test.kernels()})
-    cases.update(name for name, _ in log.results())
-    failed = Counter(name for name, has_failed in log.results() if has_failed)
+def not_checked(log: RunLog) -> str:
+    """Return a line with the cases that were left out and the skipped tests; empty: none."""
     left_out = Counter(name for test in log.finished.values() for name in test.left_out)
-    parts = [
-        f"{name}: {_count(count, 'case')}"
-        + (f", {failed[name]} failed" if failed[name] else "")
-        + (f", {left_out[name]} left out" if left_out[name] else "")
-        for name, count in cases.items()
-    ] or ["nothing"]
+    parts = [f"{_count(count, 'case')} left out on {name}" for name, count in left_out.items()]
     for outcome in ("skipped", "xfailed"):
         count = sum(test.outcome == outcome for test in log.finished.values())
         parts += [f"{_count(count, 'test')} {outcome}"] if count else []
     parts += [f"{file} skipped" for file in sorted(log.skipped_files)]
-    return f"checked {'; '.join(parts)}"
+    return "; ".join(parts)
 
 
 def _count(count: int, noun: str) -> str:

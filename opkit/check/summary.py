@@ -1,17 +1,18 @@
-"""The text of a check's end: the table of cases, the notes, and the failures by cause."""
+"""The text of a check's end: the tables, the notes, and the failures by cause."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from opkit.check.grouping import Group, groups, without_numbers
 from opkit.check.results import Result, error_text, time_text, ulp_text
 from opkit.text import wrapped
 
 FAILED = "FAILED"
-"""The end of a failed case's row."""
+"""The end of the row of a failed case, or of a kernel with one."""
 _LINE = 80  # characters of a line
 _MIN_CASE_WIDTH = 16
 _MAX_PRINTED_LINES = 20  # of a failing case
@@ -44,8 +45,46 @@ class FinishedTest:
         return [Result("", self.name, self.problem, before_run=True)]
 
 
-def table(results: Iterable[Result]) -> list[str]:
-    """Return the lines of a table: kernel, case, largest error, the same in ulp, time.
+def kernels(results: Iterable[Result]) -> list[str]:
+    """Return the lines of a table with a row for each kernel.
+
+    The columns: kernel, count of cases, largest error, the same in ulp, largest time. Instead of
+    the time, a kernel with failures has their count. Without results there is no table.
+    """
+    by_kernel: dict[str, list[Result]] = {}
+    for result in results:
+        if not result.left_out:
+            by_kernel.setdefault(result.kernel, []).append(result)
+    if not by_kernel:
+        return []
+    rows = [("kernel", "cases", "max error", "max ulp", "max time")]
+    for name, ran in by_kernel.items():
+        failed = sum(bool(result.problem) for result in ran)
+        rows.append(
+            (
+                name,
+                str(len(ran)),
+                error_text(_max(result.max_error for result in ran)),
+                ulp_text(_max(result.max_ulp for result in ran)),
+                f"{failed} {FAILED}" if failed else time_text(_max(each.seconds for each in ran)),
+            )
+        )
+    kernel_width, *widths = _widths(rows)
+    return [
+        "  ".join([kernel.ljust(kernel_width), *_right_aligned(numbers, widths)])
+        for kernel, *numbers in rows
+    ]
+
+
+_Number = TypeVar("_Number", int, float)
+
+
+def _max(values: Iterable[_Number | None]) -> _Number | None:
+    return max((value for value in values if value is not None), default=None)
+
+
+def cases(results: Iterable[Result]) -> list[str]:
+    """Return the lines of a table with a row for each case: kernel, case, error, ulp, time.
 
     The name of a case wraps at 80 characters. Without results there is no table.
     """
@@ -63,18 +102,24 @@ def table(results: Iterable[Result]) -> list[str]:
         )
         for result in ran
     ]
-    kernel_width, case_width, *widths = (
-        max(map(len, column)) for column in zip(*rows, strict=True)
-    )
+    kernel_width, case_width, *widths = _widths(rows)
     available = _LINE - kernel_width - sum(widths) - 2 * len(widths) - 2
     case_width = min(case_width, max(available, _MIN_CASE_WIDTH))
     lines = []
     for kernel, case, *numbers in rows:
         first, *others = textwrap.wrap(case, case_width)
-        cells = [cell.rjust(width) for cell, width in zip(numbers, widths, strict=True)]
-        lines.append("  ".join([kernel.ljust(kernel_width), first.ljust(case_width), *cells]))
+        cells = [kernel.ljust(kernel_width), first.ljust(case_width)]
+        lines.append("  ".join([*cells, *_right_aligned(numbers, widths)]))
         lines += [f"{'':{kernel_width}}  {other}" for other in others]
     return lines
+
+
+def _widths(rows: Iterable[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+
+def _right_aligned(cells: Iterable[str], widths: Iterable[int]) -> list[str]:
+    return [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
 
 
 def notes(results: Iterable[Result], integer_inputs: Iterable[tuple[str, ...]]) -> list[str]:

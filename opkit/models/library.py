@@ -126,13 +126,13 @@ def source_section(operator: LibraryOperator) -> str:
     """Return the README's section on an operator's source, limits, error and speed."""
     lines = (
         textwrap.fill(line, LINE_LENGTH, initial_indent="* ", subsequent_indent="  ")
-        for line in _source_lines(operator)
+        for line in source_lines(operator)
     )
     return "## Source of the math\n\n" + "".join(f"{line}\n" for line in lines)
 
 
-def _source_lines(operator: LibraryOperator) -> Iterator[str]:
-    """Yield the known facts, a sentence each."""
+def source_lines(operator: LibraryOperator) -> Iterator[str]:
+    """Yield the source, limits, error and speed of an operator as far as known, a line each."""
     name, models = operator.spec.name, operator.models
     yield f"Source: {name} of the operator library of rknn-op {VERSION}, for {models}."
     if operator.refuses:
@@ -191,14 +191,18 @@ def operator(library: Path, name: str) -> LibraryOperator:
         OpkitError: the library does not have it.
     """
     for file in descriptions(library):
-        # Folders have the names of their operators, in snake case; reading all takes longer.
-        if file.stem.replace("_", "") == name.lower().replace("_", ""):
+        if is_name_of(file.stem, name):  # reading all takes longer
             return _operator(file, measured(library))
     hint = did_you_mean(name, [each.spec.name for each in operators(library)])
     raise OpkitError(
         f"the library has no operator '{printable(shortened(name))}'; "
         f"{hint or '`rknn-op library` lists them'}"
     )
+
+
+def is_name_of(folder: str, name: str) -> bool:
+    """Whether a word names the operator of a folder, whose name is the operator's in snake case."""
+    return folder.replace("_", "") == name.lower().replace("_", "")
 
 
 def _operator(file: Path, found: Mapping[str, Measured]) -> LibraryOperator:

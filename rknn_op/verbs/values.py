@@ -46,7 +46,7 @@ def _licenses() -> Iterable[str]:
 def _library() -> Iterable[str]:
     from rknn_op import library
 
-    return [each["operator"] for each in library.entries()]
+    return [each["operator"] for each in library.entries(library.find())]
 
 
 RUNTIMES = _starting(_runtimes)

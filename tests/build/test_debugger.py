@@ -89,7 +89,7 @@ def test_unknown_case_suggests_matches(repository: Repository) -> None:
 def test_case_is_required(fresh: Repository) -> None:
     refused = fresh.scons("gdb", check=False)
     assert refused.returncode == 2
-    assert "gdb stops in one case; pass its name in the table of scons check" in refused.stderr
+    assert "gdb stops in one case; pass its name with case=" in refused.stderr
 
 
 def test_help_lists_gdb(fresh: Repository) -> None:

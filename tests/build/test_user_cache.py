@@ -36,7 +36,9 @@ def test_second_repository_uses_cache(
     source = other / "opkit/runtimes/rknn/host_runtime/graph.c"
     source.write_text(source.read_text() + "extern int one_more;\n")
     monkeypatch.setattr("tests.repositories.installed_opkit", lambda: str(other))
-    made = two.scons("-Q", f"cache={cache}", "target=x64").stdout.splitlines()
+    printed = two.scons("-Q", f"cache={cache}", "target=x64").stdout
+    assert "from cache" not in printed
+    made = printed.splitlines()
     assert {line for line in made if line.startswith(("compile ", "link "))} <= {
         "compile build/x64/rknn_kernel_myoperator.c.o",
         "link build/x64/libmyoperator.so",
@@ -46,6 +48,9 @@ def test_second_repository_uses_cache(
         "link build/host/libOpenVX.so",
     }
     assert "compile build/host/graph.o" in made
+    two.scons("-c")
+    verbose = two.scons("-Q", f"cache={cache}", "target=x64", "verbose=1").stdout
+    assert "Retrieved `build/host/libOpenVX.so' from cache" in verbose
     # So is the prelude of VX kernels, which clang finds under the same path in every repository.
     (prelude,) = cache.glob("prelude-*.pch")
     used = (one.path / "build/vx" / prelude.name, two.path / "build/vx" / prelude.name)
@@ -120,7 +125,9 @@ def test_cache_folder_not_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_parallel_builds_make_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another build writes the settings of the cache between SCons' look and its own writing."""
-    environment = SConsEnvironment(tools=[], TOOLCHAIN="zig", CC=["zig"], cache=str(tmp_path))
+    environment = SConsEnvironment(
+        tools=[], TOOLCHAIN="zig", CC=["zig"], cache=str(tmp_path), verbose=False
+    )
     write = CacheDir._add_config
 
     def write_twice(cache: CacheDir, path: str) -> None:

@@ -131,14 +131,22 @@ def messages_of(kernel: str, output: str) -> dict[str, str]:
     return {case: text for (where, case), text in problems(output).items() if where == kernel}
 
 
+def counts(output: str) -> dict[str, int]:
+    """Return the table of kernels: kernel -> count of its cases."""
+    table = output.split("kernels against their reference", 1)[1].split("\n==", 1)[0]
+    return {
+        name: int(count) for name, count in re.findall(r"^(\S.*?)  +(\d+)  ", table, re.MULTILINE)
+    }
+
+
 def rows(output: str, kernels: str | tuple[str, ...] = "CPU kernel") -> dict[str, list[list[str]]]:
     """Return the table of cases: kernel -> rows of case, max error, ulp, time.
 
     Args:
-        output: the output of `scons check`.
+        output: the output of `scons check`; without verbose=1 it has rows of failed cases only.
         kernels: the beginnings of the kernels' names.
     """
-    table = output.split("kernels against their reference", 1)[1]
+    table = re.split(r"^=+ (?:failed )?cases =+$", output, maxsplit=1, flags=re.MULTILINE)[1]
     found: dict[str, list[list[str]]] = {}
     for line in table.splitlines():
         if line.startswith(kernels):

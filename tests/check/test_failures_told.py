@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from opkit.check.results import Result
-from opkit.check.summary import FinishedTest, failures, notes, table
+from opkit.check.summary import FinishedTest, cases, failures, kernels, notes
 from opkit.check.traits import CaseTraits, TensorTraits
 from tests.repositories import Repository, generate
 
@@ -85,6 +85,8 @@ def test_failures_of_a_param_are_one_message(told: Repository) -> None:
     assert "FAILURES" not in printed
     assert "FAILED tests/" not in printed
     assert "12 failed, 12 passed" in printed
+    assert re.search(r"^CPU kernel +24 .* 12 FAILED$", printed, re.MULTILINE)
+    assert re.findall(r"^CPU kernel +\d+-uniform-mode=(\d) ", printed, re.MULTILINE) == ["1"] * 12
     assert "scons verbose=1 check" in groups
 
 
@@ -106,6 +108,20 @@ def test_mistake_of_the_reference_is_told_once(told: Repository) -> None:
         r"^22 of 24 cases: told_reference\.py:\d+: the reference returns", groups, re.M
     )
     assert printed.count("told_reference.py") == 1
+
+
+def test_passing_check_is_one_row(told: Repository) -> None:
+    for command in (["SCons", "-Q", "check", "quick=1"], ["pytest"]):
+        printed = told.run(*command).stdout
+        _, _, summary = printed.partition(" kernels against their reference ====")
+        rows = r"=+\n+kernel .*\nCPU kernel +24 +0 +0 .* us\n"
+        assert re.fullmatch(rows + r"(=+ )?24 passed in .*\n", summary), printed
+
+
+def test_verbose_check_shows_every_case(told: Repository) -> None:
+    printed = told.scons("-Q", "check", "quick=1", "verbose=1").stdout
+    row = r"^CPU kernel +\d+-uniform-mode=\d +0 +0 .* us$"
+    assert len(re.findall(row, printed, re.MULTILINE)) == 24
 
 
 def test_verbose_check_shows_every_failure(told: Repository) -> None:
@@ -180,5 +196,21 @@ def test_notes_that_differ_in_numbers_are_one() -> None:
 
 
 def test_no_table_without_results() -> None:
-    assert table([Result("CPU kernel", "a", left_out=True)]) == []
-    assert len(table([Result("CPU kernel", "a")])) == 2
+    for table in (kernels, cases):
+        assert table([Result("CPU kernel", "a", left_out=True)]) == []
+        assert len(table([Result("CPU kernel", "a")])) == 2
+
+
+def test_row_of_a_kernel_has_the_largest_numbers() -> None:
+    results = [
+        Result("CPU kernel", "a", max_error=0.5, max_ulp=1, seconds=1e-6),
+        Result("VX kernel", "a", "bad", max_error=2.5, max_ulp=9),
+        Result("VX kernel", "b", max_error=0.0, max_ulp=0),
+        Result("CPU kernel", "b", max_error=0.25, max_ulp=3, seconds=2e-6),
+        Result("CPU kernel", "c", left_out=True),
+    ]
+    assert kernels(results) == [
+        "kernel      cases  max error  max ulp  max time",
+        "CPU kernel      2        0.5        3    2.0 us",
+        "VX kernel       2        2.5        9  1 FAILED",
+    ]

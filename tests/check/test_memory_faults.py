@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.check.target_repositories import problems
+from tests.check.target_repositories import counts, problems
 from tests.repositories import generate
 
 pytestmark = pytest.mark.slow
@@ -129,7 +129,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Checked:
     for test in (repository.path / "tests").glob("test_*.py"):
         test.write_text(TESTS.format(names=[*FAULTS, "none"]))
     run = repository.scons("-Q", "verbose=1", "check", check=False)
-    assert "checked CPU kernel: " in run.stdout, run.stdout + run.stderr
+    assert counts(run.stdout)["CPU kernel"] == len(FAULTS) + 1, run.stdout + run.stderr
     first = before.count("\n") + 1
     return Checked(problems(run.stdout), {name: first + i for i, name in enumerate(FAULTS)})
 

@@ -14,10 +14,10 @@ from opkit.runtimes.rknn.chips import CHIPS
 from tests.check.target_repositories import (
     FAULTS_C,
     check,
+    counts,
     faults_repository,
     messages_of,
     need,
-    rows,
     write_faults,
 )
 from tests.repositories import Repository
@@ -83,7 +83,7 @@ def test_single_sanitizer(copy_of_fresh: Repository) -> None:
     assert messages_of("CPU kernel, undefined", run.stdout)["1-ramp"].startswith(
         f"  myoperator_compute.h:{line}: signed integer overflow"
     )
-    assert list(rows(run.stdout)) == ["CPU kernel", "CPU kernel, undefined"]
+    assert list(counts(run.stdout)) == ["CPU kernel", "CPU kernel, undefined"]
 
 
 def test_fault_kinds(tmp_path: Path) -> None:

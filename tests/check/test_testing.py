@@ -443,7 +443,7 @@ def test_plugin_continues_after_crash(own_repository: Path) -> None:
         if "us" in line[-3:] or line.endswith("FAILED")
     ]
     assert [row[2:] for row in rows] == [
-        ["2x3-uniform-fault=0", "0", "0", rows[0][5], "us"],
+        ["2", "0", "0", "1", "FAILED"],
         ["2x3-uniform-fault=1", "-", "-", "FAILED"],
     ]
 

@@ -47,6 +47,8 @@ def test_every_option_has_values() -> None:
         ("create --runtime", "rknn", ["rknn", "rknn2"]),
         ("create --license", "m", ["MIT"]),
         ("create --library", "gelu", ["Gelu"]),
+        ("library", "gelu", ["Gelu"]),
+        ("library --runtime", "rknn", ["rknn", "rknn2"]),
         ("bundle --target", "rk3588", ["rk3588"]),
         ("bundle --target", "rk1808", []),
     ],

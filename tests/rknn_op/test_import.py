@@ -14,6 +14,7 @@ import pytest
 from opkit import repository
 from opkit.runtimes.rknn.settings import settings
 from rknn_op.vendor.shape_rule import adapted
+from tests.check.target_repositories import counts
 from tests.repositories import ROOT, Repository
 from tests.rknn_op.command import rknn_op, snapshot
 
@@ -160,7 +161,7 @@ def test_imported_operator_builds_and_equals_its_reference(folder: Path, old: Pa
     change(new.path / "addscaled_reference.py", UNWRITTEN, WRITTEN)
     (new.path / "tests/test_addscaled.py").write_text(TESTS)
     checked = new.scons("check")
-    assert "checked CPU kernel: 2 cases; VX kernel: 1 case" in checked.stdout
+    assert counts(checked.stdout) == {"CPU kernel": 2, "VX kernel": 1}
     reference = new.path / "addscaled_reference.py"
     times = reference.stat()
     change(reference, "- scaled", "+ scaled")

@@ -12,6 +12,7 @@ from opkit.models import library
 from opkit.models.library import LibraryOperator
 from opkit.runtimes import available, parse, selected
 from opkit.version import VERSION
+from tests.check.target_repositories import counts
 from tests.repositories import (
     EXAMPLE_NAMES,
     EXAMPLES,
@@ -32,14 +33,67 @@ outputs: {y: {type: VX_TYPE_TENSOR}}
 PAGE = ROOT / "docs/operators.md"
 
 
-def test_list_has_every_folder() -> None:
+def listed(*arguments: str) -> list[str]:
+    """Return the names in the list of operators."""
+    done = rknn_op("library", *arguments)
+    assert done.exit_code == 0, done.output
+    return [line.split()[0] for line in done.stdout.splitlines()]
+
+
+def test_list_has_a_line_for_every_folder() -> None:
+    assert listed() == [*LIBRARY]
+    assert len(LIBRARY) == len(EXAMPLE_NAMES)
     lines = rknn_op("library").stdout.splitlines()
-    names = [line.partition(":")[0] for line in lines if not line.startswith(" ")]
-    assert names == [*LIBRARY]
-    assert len(names) == len(EXAMPLE_NAMES)
     assert max(map(len, lines)) <= 80
-    assert "GridSample: ONNX, opset 16 and later, for rknn2, pplnn" in lines
-    assert "  - refuses input of integers" in lines
+    assert "Exp                e to the power of x, element by element" in lines
+    assert "ScatterND          Data with some elements or slices replaced or changed by..." in lines
+
+
+def test_list_of_a_runtime_and_a_word() -> None:
+    of_rknn = [name for name, each in LIBRARY.items() if "rknn" in each.spec.runtimes]
+    assert listed("--runtime", "rknn") == of_rknn
+    assert listed("CONV") == ["DecodeBoxes", "DeformConv"]  # which converts
+    assert listed("hyperbolic cos", "--runtime", "rknn2") == ["Acosh", "Cosh"]
+    assert [each["operator"] for each in json.loads(rknn_op("library", "l1", "--json").stdout)] == [
+        "ReduceL1"
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["GatherND", "gathernd", "gather_nd", "GATHERND", "slices of data"]
+)
+def test_single_operator_has_its_facts(name: str) -> None:
+    lines = rknn_op("library", name).stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[:6] == [
+        "GatherND: ONNX, opset 11 and later, for rknn2, pplnn",
+        "The elements or slices of data at indices: ONNX's GatherND.",
+        "Inputs: data, indices.",
+        "Outputs: output.",
+        "Params: batch_dims.",
+        "Refused by an error: indices out of range; an output of more than 6 dimensions.",
+    ]
+    assert lines[6].startswith("Error: in random calls the results are equal")
+    assert lines[-1] == "Make it: rknn-op create --library GatherND -p ./GatherND"
+
+
+def test_name_goes_before_other_matches() -> None:
+    assert rknn_op("library", "sinh").stdout.startswith("Sinh: ")  # not also Asinh
+    assert rknn_op("library", "or").stdout.startswith("Or: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["CumSun"], "with 'CumSun' in its name or summary; did you mean 'CumSum'?"),
+        (["einsum", "--runtime", "rknn"], "no operator for rknn with 'einsum' in its name"),
+        (["\x1b[31m"], "`rknn-op library` lists all"),
+    ],
+)
+def test_no_match(arguments: list[str], message: str) -> None:
+    done = rknn_op("library", *arguments)
+    assert_error(done, "the library has no operator", message)
+    assert "\x1b" not in done.stderr
 
 
 def test_list_as_json() -> None:
@@ -180,7 +234,7 @@ def test_cases_with_integers_suit_a_single_runtime(runtime: str, tmp_path: Path)
     done = rknn_op("create", "--library", "TruncateDiv", "--runtime", runtime, "-p", str(folder))
     assert (done.exit_code, done.stderr) == (0, "")
     printed = Repository(folder).scons("-Q", "check", "target=x64").stdout
-    assert "checked CPU kernel: 35 cases" in printed
+    assert counts(printed)["CPU kernel"] == 35
 
 
 def test_create_by_default_in_the_folder_of_the_name(

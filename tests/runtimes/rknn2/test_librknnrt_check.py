@@ -20,7 +20,7 @@ import pytest
 from opkit.check.vendor_libraries import emulated
 from opkit.errors import OpkitError
 from opkit.toolchains.abi import ABIS
-from tests.check.target_repositories import check, need, script
+from tests.check.target_repositories import check, counts, need, rows, script
 from tests.compiling import C_SOURCES, OPKIT, build
 from tests.repositories import Repository, generate
 from tests.runtimes.rknn2.support import HEADERS
@@ -177,20 +177,23 @@ def arguments(toolkit: Path, library: Path) -> list[str]:
 
 def results(output: str) -> dict[str, str]:
     """Return the runtime's rows in the table of cases: case -> max error, or FAILED."""
-    rows = (re.split(r"  +", line) for line in output.splitlines() if line.startswith("librknnrt"))
-    return {row[1]: row[-1] if row[-1] == "FAILED" else row[2] for row in rows if len(row) > 3}
+    return {
+        case: cells[-1] if cells[-1] == "FAILED" else cells[0]
+        for found in rows(output, "librknnrt").values()
+        for case, *cells in found
+    }
 
 
 @pytest.mark.parametrize("abi", ["armhf", "aarch64"])
 def test_cases_run_in_runtime(
     abi: str, repository: Repository, toolkit: Path, fake: Callable[[str], Path]
 ) -> None:
-    run = check(repository, *arguments(toolkit, fake(abi)))
+    run = check(repository, "verbose=1", *arguments(toolkit, fake(abi)))
     assert run.returncode == 0, run.stdout + run.stderr
     names = ("table-float16", "image-float16", "image-float32", "row-float32")
     assert [*results(run.stdout)] == [*names]
     text = re.sub(r"\s+", " ", run.stdout)
-    assert f"librknnrt {FAKE_VERSION}, {abi}: 4 cases" in text
+    assert counts(run.stdout)[f"librknnrt {FAKE_VERSION}, {abi}"] == 4
     assert "filled in inputs of rank 4" in text
 
 
@@ -305,7 +308,8 @@ LIBRKNNRT = os.environ.get("LIBRKNNRT", "")
 
 @pytest.mark.skipif(not LIBRKNNRT, reason="set LIBRKNNRT to run the vendor's runtime")
 def test_cases_run_in_vendors_runtime(repository: Repository) -> None:
-    run = check(repository, *arguments(Path(toolkit_python()), Path(LIBRKNNRT).absolute()))
+    words = arguments(Path(toolkit_python()), Path(LIBRKNNRT).absolute())
+    run = check(repository, "verbose=1", *words)
     assert run.returncode == 0, run.stdout + run.stderr
     assert len(results(run.stdout)) == 4
 
@@ -314,7 +318,7 @@ def test_cases_run_in_vendors_runtime(repository: Repository) -> None:
 @pytest.mark.parametrize("name", ["piecewise_linear", "center_crop_pad", "not"])
 def test_example_runs_in_vendors_runtime(name: str, example: Callable[..., Repository]) -> None:
     words = arguments(Path(toolkit_python()), Path(LIBRKNNRT).absolute())
-    run = check(example(name, "rknn2"), *words)
+    run = check(example(name, "rknn2"), "verbose=1", *words)
     found = results(run.stdout)
     assert found, run.stdout + run.stderr
     assert "FAILED" not in found.values(), run.stdout + run.stderr

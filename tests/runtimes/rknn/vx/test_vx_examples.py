@@ -269,4 +269,4 @@ def test_vx_gdb_suggests_case_names(example: Callable[[str], Repository]) -> Non
 def test_vx_gdb_requires_case(fresh: Repository) -> None:
     refused = fresh.scons("vx-gdb", check=False)
     assert refused.returncode == 2
-    assert "pass its name in the table of scons check with case=" in refused.stderr
+    assert "pass its name with case=; scons verbose=1 check prints the names" in refused.stderr

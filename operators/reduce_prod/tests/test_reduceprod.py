@@ -36,7 +36,7 @@ SHAPES = cases(
     params=[{"axes": [1]}, {"axes": [0, 2]}],
     dtype="float32",
 )
-# Of no elements, or none at all.
+# Sums of no terms, and outputs without elements.
 EMPTY = cases(
     shapes=[{"data": (2, 0, 3)}],
     values=[uniform(-1, 1)],

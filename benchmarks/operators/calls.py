@@ -111,18 +111,10 @@ _REDUCTIONS = (
 )
 
 
-def _samples(part: int) -> dict[str, Sample]:
-    """Return operator of ONNX -> a call; the names of repeated inputs end with an index.
-
-    Args:
-        part: divides the sizes that models vary; 1: those of detectors and text encoders.
-    """
-    side, rows = 64 // part, 4096 // part
-    features = (1, 256 // part, side, side)
-    hidden = (1, 128 // part, 768)
-    image = {"scale": normal(features[1]), "bias": normal(features[1])}
+def _elementwise(part: int) -> dict[str, Sample]:
+    """Return the calls of elementwise operators."""
+    features = (1, 256 // part, 64 // part, 64 // part)
     return {
-        # Elementwise.
         **{
             name: Sample({_NAMED_INPUT.get(name, "X"): make(*features)})
             for name, make in _ELEMENTWISE.items()
@@ -136,7 +128,14 @@ def _samples(part: int) -> dict[str, Sample]:
             ["Or", "Xor"], Sample({"A": booleans(*features), "B": booleans(*features)})
         ),
         "Not": Sample({"X": booleans(*features)}),
-        # Sampling and geometry.
+    }
+
+
+def _sampling(part: int) -> dict[str, Sample]:
+    """Return the calls of operators of sampling and geometry."""
+    side = 64 // part
+    features = (1, 256 // part, side, side)
+    return {
         "GridSample": Sample(
             {"X": normal(*features), "grid": uniform(-1.1, 1.1, 1, side, side, 2)}
         ),
@@ -170,7 +169,13 @@ def _samples(part: int) -> dict[str, Sample]:
             },
             {"output_height": 7, "output_width": 7, "sampling_ratio": 2, "spatial_scale": 0.0625},
         ),
-        # Indexing and sorting.
+    }
+
+
+def _indexing(part: int) -> dict[str, Sample]:
+    """Return the calls of operators of indexing, sorting and signals."""
+    side, rows = 64 // part, 4096 // part
+    return {
         "TopK": Sample({"X": normal(1, 8400 // part), "K": constant([300 // part])}),
         "ScatterElements": Sample(
             {
@@ -207,7 +212,31 @@ def _samples(part: int) -> dict[str, Sample]:
                 "score_threshold": constant([0.25], np.float32),
             }
         ),
-        # Reductions and normalizations.
+        "DFT": Sample({"input": normal(1, 128 // part, 512, 1), "axis": constant(2)}),
+        "STFT": Sample(
+            {
+                "signal": normal(1, 16000 // part, 1),
+                "frame_step": constant(160),
+                "window": lambda _: np.hanning(400).astype(np.float32),
+            }
+        ),
+        "Einsum": Sample(
+            {
+                "Input_0": normal(1, 12, 128 // part, 64),
+                "Input_1": normal(1, 12, 128 // part, 64),
+            },
+            {"equation": "bhqd,bhkd->bhqk"},
+        ),
+    }
+
+
+def _reductions(part: int) -> dict[str, Sample]:
+    """Return the calls of reductions and normalizations."""
+    rows = 4096 // part
+    features = (1, 256 // part, 64 // part, 64 // part)
+    hidden = (1, 128 // part, 768)
+    image = {"scale": normal(features[1]), "bias": normal(features[1])}
+    return {
         **{
             name: Sample({"data": uniform(0.5, 1.5, *features), "axes": constant([2, 3])})
             for name in _REDUCTIONS
@@ -231,23 +260,16 @@ def _samples(part: int) -> dict[str, Sample]:
         ),
         "MeanVarianceNormalization": Sample({"X": normal(*features)}),
         "Det": Sample({"X": normal(rows, 3, 3)}),
-        # Signals.
-        "DFT": Sample({"input": normal(1, 128 // part, 512, 1), "axis": constant(2)}),
-        "STFT": Sample(
-            {
-                "signal": normal(1, 16000 // part, 1),
-                "frame_step": constant(160),
-                "window": lambda _: np.hanning(400).astype(np.float32),
-            }
-        ),
-        "Einsum": Sample(
-            {
-                "Input_0": normal(1, 12, 128 // part, 64),
-                "Input_1": normal(1, 12, 128 // part, 64),
-            },
-            {"equation": "bhqd,bhkd->bhqk"},
-        ),
     }
+
+
+def _samples(part: int) -> dict[str, Sample]:
+    """Return operator of ONNX -> a call; the names of repeated inputs end with an index.
+
+    Args:
+        part: divides the sizes that models vary; 1: those of detectors and text encoders.
+    """
+    return _elementwise(part) | _sampling(part) | _indexing(part) | _reductions(part)
 
 
 def _product(equation: str, one: tuple[int, ...], other: tuple[int, ...]) -> Sample:

@@ -224,7 +224,8 @@ static void topk_scan_list(const struct topk_heap *heap)
             for (; i < size; i++) {
                 topk_insert(list, i + 1, topk_entry(keys[i], i));
             }
-        } else {
+        }
+        if (start > 0 || size == 1) {
             best = 0;
             for (size_t j = 0; j < count; j++) {
                 best = keys[j] > best ? keys[j] : best;
@@ -232,6 +233,13 @@ static void topk_scan_list(const struct topk_heap *heap)
         }
         uint32_t worst = (uint32_t)(list[last] >> 32);
         if (best <= worst) {
+            continue;
+        }
+        if (size == 1) { /* without branches that are hard to predict */
+            while (keys[i] != best) {
+                i++;
+            }
+            list[0] = topk_entry(best, start + i);
             continue;
         }
         for (; i < count; i++) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -85,16 +85,6 @@ def regions(count: int, side: float) -> Make:
     return make
 
 
-FEATURES = (1, 256, 64, 64)
-"""The shape of a detector's features."""
-HIDDEN = (1, 128, 768)
-"""The shape of a text encoder's hidden states."""
-
-
-def _of_features(make: Callable[..., Make], **attributes: Any) -> Sample:
-    return Sample({"X": make(*FEATURES)}, attributes)
-
-
 _ELEMENTWISE: dict[str, Callable[..., Make]] = {
     **dict.fromkeys(["Acos", "Asin"], partial(uniform, -1.0, 1.0)),
     "Acosh": partial(uniform, 1.0, 9.0),
@@ -119,123 +109,202 @@ _REDUCTIONS = (
     *("ReduceL1", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean", "ReduceProd"),
     "ReduceSumSquare",
 )
-_IMAGE = {"scale": normal(256), "bias": normal(256)}
 
-SAMPLES: dict[str, Sample] = {
-    # Elementwise.
-    **{
-        name: Sample({_NAMED_INPUT.get(name, "X"): make(*FEATURES)})
-        for name, make in _ELEMENTWISE.items()
-    },
-    "Shrink": Sample({"input": normal(*FEATURES)}, {"bias": 0.5}),
-    "Mod": Sample({"A": normal(*FEATURES), "B": uniform(0.5, 2.0, *FEATURES)}, {"fmod": 1}),
-    **dict.fromkeys(
-        ["Mean", "Sum"], Sample({"data_0": normal(*FEATURES), "data_1": normal(*FEATURES)})
-    ),
-    **dict.fromkeys(["Or", "Xor"], Sample({"A": booleans(*FEATURES), "B": booleans(*FEATURES)})),
-    "Not": _of_features(booleans),
-    # Sampling and geometry.
-    "GridSample": Sample({"X": normal(*FEATURES), "grid": uniform(-1.1, 1.1, 1, 64, 64, 2)}),
-    "DeformConv": Sample(
-        {
-            "X": normal(1, 64, 40, 40),
-            "W": normal(64, 64, 3, 3),
-            "offset": normal(1, 18, 40, 40),
-            "B": normal(64),
-            "mask": uniform(0.0, 1.0, 1, 9, 40, 40),
+
+def _elementwise(part: int) -> dict[str, Sample]:
+    """Return the calls of elementwise operators."""
+    features = (1, 256 // part, 64 // part, 64 // part)
+    return {
+        **{
+            name: Sample({_NAMED_INPUT.get(name, "X"): make(*features)})
+            for name, make in _ELEMENTWISE.items()
         },
-        {"pads": [1, 1, 1, 1], "kernel_shape": [3, 3]},
-    ),
-    "Col2Im": Sample(
-        {
-            "input": normal(1, 64 * 9, 64 * 64),
-            "image_shape": constant([64, 64]),
-            "block_shape": constant([3, 3]),
+        "Shrink": Sample({"input": normal(*features)}, {"bias": 0.5}),
+        "Mod": Sample({"A": normal(*features), "B": uniform(0.5, 2.0, *features)}, {"fmod": 1}),
+        **dict.fromkeys(
+            ["Mean", "Sum"], Sample({"data_0": normal(*features), "data_1": normal(*features)})
+        ),
+        **dict.fromkeys(
+            ["Or", "Xor"], Sample({"A": booleans(*features), "B": booleans(*features)})
+        ),
+        "Not": Sample({"X": booleans(*features)}),
+    }
+
+
+def _sampling(part: int) -> dict[str, Sample]:
+    """Return the calls of operators of sampling and geometry."""
+    side = 64 // part
+    features = (1, 256 // part, side, side)
+    return {
+        "GridSample": Sample(
+            {"X": normal(*features), "grid": uniform(-1.1, 1.1, 1, side, side, 2)}
+        ),
+        "DeformConv": Sample(
+            {
+                "X": normal(1, side, 40 // part, 40 // part),
+                "W": normal(side, side, 3, 3),
+                "offset": normal(1, 18, 40 // part, 40 // part),
+                "B": normal(side),
+                "mask": uniform(0.0, 1.0, 1, 9, 40 // part, 40 // part),
+            },
+            {"pads": [1, 1, 1, 1], "kernel_shape": [3, 3]},
+        ),
+        "Col2Im": Sample(
+            {
+                "input": normal(1, side * 9, side * side),
+                "image_shape": constant([side, side]),
+                "block_shape": constant([3, 3]),
+            },
+            {"pads": [1, 1, 1, 1]},
+        ),
+        "CenterCropPad": Sample(
+            {"input_data": normal(*features), "shape": constant([56 // part, 72 // part])},
+            {"axes": [2, 3]},
+        ),
+        "RoiAlign": Sample(
+            {
+                "X": normal(*features),
+                "rois": regions(100 // part, 1024.0 / part),
+                "batch_indices": integers(1, 100 // part),
+            },
+            {"output_height": 7, "output_width": 7, "sampling_ratio": 2, "spatial_scale": 0.0625},
+        ),
+    }
+
+
+def _indexing(part: int) -> dict[str, Sample]:
+    """Return the calls of operators of indexing, sorting and signals."""
+    side, rows = 64 // part, 4096 // part
+    return {
+        "TopK": Sample({"X": normal(1, 8400 // part), "K": constant([300 // part])}),
+        "ScatterElements": Sample(
+            {
+                "data": normal(256 // part, 1024),
+                "indices": permutations(256 // part, 1024),
+                "updates": normal(256 // part, 1024),
+            },
+            {"axis": 1},
+        ),
+        "ScatterND": Sample(
+            {
+                "data": normal(rows, 256),
+                "indices": lambda random: random.permutation(rows)[: rows // 4, None],
+                "updates": normal(rows // 4, 256),
+            }
+        ),
+        "GatherND": Sample({"data": normal(rows, 256), "indices": integers(rows, rows // 4, 1)}),
+        "CumSum": Sample({"x": normal(side, 512, 64), "axis": constant(1)}),
+        "Trilu": Sample({"input": normal(12, 512 // part, 512 // part)}, {"upper": 0}),
+        "OneHot": Sample(
+            {
+                "indices": integers(1000, 512 // part),
+                "depth": constant([1000]),
+                "values": constant([0, 1], np.float32),
+            }
+        ),
+        "Compress": Sample({"input": normal(rows, 256), "condition": booleans(rows)}, {"axis": 0}),
+        "NonMaxSuppression": Sample(
+            {
+                "boxes": boxes(8400 // part),
+                "scores": uniform(0.0, 1.0, 1, 1, 8400 // part),
+                "max_output_boxes_per_class": constant([300]),
+                "iou_threshold": constant([0.5], np.float32),
+                "score_threshold": constant([0.25], np.float32),
+            }
+        ),
+        "DFT": Sample({"input": normal(1, 128 // part, 512, 1), "axis": constant(2)}),
+        "STFT": Sample(
+            {
+                "signal": normal(1, 16000 // part, 1),
+                "frame_step": constant(160),
+                "window": lambda _: np.hanning(400).astype(np.float32),
+            }
+        ),
+        "Einsum": Sample(
+            {
+                "Input_0": normal(1, 12, 128 // part, 64),
+                "Input_1": normal(1, 12, 128 // part, 64),
+            },
+            {"equation": "bhqd,bhkd->bhqk"},
+        ),
+    }
+
+
+def _reductions(part: int) -> dict[str, Sample]:
+    """Return the calls of reductions and normalizations."""
+    rows = 4096 // part
+    features = (1, 256 // part, 64 // part, 64 // part)
+    hidden = (1, 128 // part, 768)
+    image = {"scale": normal(features[1]), "bias": normal(features[1])}
+    return {
+        **{
+            name: Sample({"data": uniform(0.5, 1.5, *features), "axes": constant([2, 3])})
+            for name in _REDUCTIONS
         },
-        {"pads": [1, 1, 1, 1]},
-    ),
-    "CenterCropPad": Sample(
-        {"input_data": normal(*FEATURES), "shape": constant([56, 72])}, {"axes": [2, 3]}
-    ),
-    "RoiAlign": Sample(
-        {
-            "X": normal(*FEATURES),
-            "rois": regions(100, 1024.0),
-            "batch_indices": integers(1, 100),
-        },
-        {"output_height": 7, "output_width": 7, "sampling_ratio": 2, "spatial_scale": 0.0625},
-    ),
-    # Indexing and sorting.
-    "TopK": Sample({"X": normal(1, 8400), "K": constant([300])}),
-    "ScatterElements": Sample(
-        {
-            "data": normal(256, 1024),
-            "indices": permutations(256, 1024),
-            "updates": normal(256, 1024),
-        },
-        {"axis": 1},
-    ),
-    "ScatterND": Sample(
-        {
-            "data": normal(4096, 256),
-            "indices": lambda random: random.permutation(4096)[:1024, None],
-            "updates": normal(1024, 256),
-        }
-    ),
-    "GatherND": Sample({"data": normal(4096, 256), "indices": integers(4096, 1024, 1)}),
-    "CumSum": Sample({"x": normal(64, 512, 64), "axis": constant(1)}),
-    "Trilu": Sample({"input": normal(12, 512, 512)}, {"upper": 0}),
-    "OneHot": Sample(
-        {
-            "indices": integers(1000, 512),
-            "depth": constant([1000]),
-            "values": constant([0, 1], np.float32),
-        }
-    ),
-    "Compress": Sample({"input": normal(4096, 256), "condition": booleans(4096)}, {"axis": 0}),
-    "NonMaxSuppression": Sample(
-        {
-            "boxes": boxes(8400),
-            "scores": uniform(0.0, 1.0, 1, 1, 8400),
-            "max_output_boxes_per_class": constant([300]),
-            "iou_threshold": constant([0.5], np.float32),
-            "score_threshold": constant([0.25], np.float32),
-        }
-    ),
-    # Reductions and normalizations.
-    **{
-        name: Sample({"data": uniform(0.5, 1.5, *FEATURES), "axes": constant([2, 3])})
-        for name in _REDUCTIONS
-    },
-    "LpPool": _of_features(normal, kernel_shape=[3, 3], strides=[2, 2]),
-    "GlobalLpPool": _of_features(normal),
-    "GroupNormalization": Sample({"X": normal(*FEATURES), **_IMAGE}, {"num_groups": 32}),
-    "InstanceNormalization": Sample(
-        {"input": normal(*FEATURES), "scale": normal(256), "B": normal(256)}
-    ),
-    "LayerNormalization": Sample({"X": normal(*HIDDEN), "Scale": normal(768), "B": normal(768)}),
-    "RMSNormalization": Sample({"X": normal(*HIDDEN), "scale": normal(768)}),
-    "RotaryEmbedding": Sample(
-        {
-            "X": normal(1, 12, 128, 64),
-            "cos_cache": uniform(-1.0, 1.0, 1, 128, 32),
-            "sin_cache": uniform(-1.0, 1.0, 1, 128, 32),
-        }
-    ),
-    "MeanVarianceNormalization": _of_features(normal),
-    "Det": Sample({"X": normal(4096, 3, 3)}),
-    # Signals.
-    "DFT": Sample({"input": normal(1, 128, 512, 1), "axis": constant(2)}),
-    "STFT": Sample(
-        {
-            "signal": normal(1, 16000, 1),
-            "frame_step": constant(160),
-            "window": lambda _: np.hanning(400).astype(np.float32),
-        }
-    ),
-    "Einsum": Sample(
-        {"Input_0": normal(1, 12, 128, 64), "Input_1": normal(1, 12, 128, 64)},
-        {"equation": "bhqd,bhkd->bhqk"},
-    ),
+        "LpPool": Sample({"X": normal(*features)}, {"kernel_shape": [3, 3], "strides": [2, 2]}),
+        "GlobalLpPool": Sample({"X": normal(*features)}),
+        "GroupNormalization": Sample({"X": normal(*features), **image}, {"num_groups": 32}),
+        "InstanceNormalization": Sample(
+            {"input": normal(*features), "scale": normal(features[1]), "B": normal(features[1])}
+        ),
+        "LayerNormalization": Sample(
+            {"X": normal(*hidden), "Scale": normal(768), "B": normal(768)}
+        ),
+        "RMSNormalization": Sample({"X": normal(*hidden), "scale": normal(768)}),
+        "RotaryEmbedding": Sample(
+            {
+                "X": normal(1, 12, 128 // part, 64),
+                "cos_cache": uniform(-1.0, 1.0, 1, 128 // part, 32),
+                "sin_cache": uniform(-1.0, 1.0, 1, 128 // part, 32),
+            }
+        ),
+        "MeanVarianceNormalization": Sample({"X": normal(*features)}),
+        "Det": Sample({"X": normal(rows, 3, 3)}),
+    }
+
+
+def _samples(part: int) -> dict[str, Sample]:
+    """Return operator of ONNX -> a call; the names of repeated inputs end with an index.
+
+    Args:
+        part: divides the sizes that models vary; 1: those of detectors and text encoders.
+    """
+    return _elementwise(part) | _sampling(part) | _indexing(part) | _reductions(part)
+
+
+def _product(equation: str, one: tuple[int, ...], other: tuple[int, ...]) -> Sample:
+    return Sample({"Input_0": normal(*one), "Input_1": normal(*other)}, {"equation": equation})
+
+
+_HEADS, _WEIGHTS = (1, 12, 197, 64), (1, 12, 197, 197)
+"""Queries, keys or values of an image encoder's attention; their weights."""
+_OTHERS: dict[str, Sequence[Sample]] = {
+    "TopK": [
+        Sample({"X": normal(*shape), "K": constant([k])})
+        for shape, k in [
+            *(((100, 80), 1), ((100, 80), 5), ((1000, 10), 3), ((64, 64), 32)),
+            *(((1, 6400), 1000), ((1, 20000), 100)),
+        ]
+    ],
+    "Einsum": [
+        _product("bhqd,bhkd->bhqk", _HEADS, _HEADS),
+        _product("bhqk,bhkd->bhqd", _WEIGHTS, _HEADS),
+    ],
+    "ScatterElements": [
+        Sample(  # the sums of a network on a graph: more updates than rows
+            {
+                "data": normal(500, 64),
+                "indices": integers(500, 4000, 64),
+                "updates": normal(4000, 64),
+            },
+            {"reduction": "add"},
+        )
+    ],
 }
-"""Operator of ONNX -> its call. The names of repeated inputs end with an index."""
+"""Operator -> calls whose shapes take other ways through the math."""
+
+CALLS: dict[str, Sequence[Sample]] = {
+    name: [sample, small, *_OTHERS.get(name, ())]
+    for (name, sample), small in zip(_samples(1).items(), _samples(4).values(), strict=True)
+}
+"""Operator of ONNX -> its calls: a large one, a small one, and others."""

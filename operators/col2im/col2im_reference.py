@@ -66,7 +66,7 @@ def reference(inputs, params):
         raise ValueError("Col2Im: input and output must be float16 or float32")
     image, block, dilations, strides, pads, blocks = layout(params)
     output = np.zeros(output_shapes({"input": columns.shape}, params)["output"], columns.dtype)
-    rows = columns.reshape((*output.shape[:2], -1, *blocks))
+    rows = columns.reshape((*output.shape[:2], int(np.prod(block)), *blocks))
     with np.errstate(over="ignore", invalid="ignore"):
         for element, place in enumerate(np.ndindex(*block)):
             from_, to = [], []

@@ -186,12 +186,13 @@ static bool deformconv_is_map(const struct opkit_tensor *tensor, size_t images, 
 
 /* Checks types, and the shapes of other tensors than x and w. Returns NULL, or an error message. */
 static const char *deformconv_check(const struct deformconv_inputs *inputs,
+                                    const struct deformconv_params *params,
                                     const struct deformconv_outputs *outputs,
                                     const struct deformconv_layout *layout)
 {
     const size_t images = inputs->x.shape[0];
     const size_t kernels = inputs->w.shape[0];
-    const size_t samples = inputs->x.shape[1] / layout->offset_channels * layout->elements;
+    const size_t samples = (size_t)params->offset_group * layout->elements;
 
     if (!deformconv_is_map(&inputs->offset, images, 2 * samples, layout)) {
         return "offset must be [N, offset_group * kernel elements * 2, H_out, W_out]";
@@ -522,7 +523,7 @@ static const char *deformconv_compute(const struct deformconv_inputs *inputs,
     }
     const char *problem = deformconv_read(params, inputs, &layout);
     if (problem == NULL) {
-        problem = deformconv_check(inputs, outputs, &layout);
+        problem = deformconv_check(inputs, params, outputs, &layout);
     }
     if (problem != NULL) {
         return problem;

@@ -51,6 +51,8 @@ def output_shapes(input_shapes, params):
     x, w, offset, bias, mask = (tuple(input_shapes[n]) for n in ("x", "w", "offset", "b", "mask"))
     if len(x) != 4 or len(w) != 4:
         raise ValueError("DeformConv: x and w must have 4 dimensions: images of 2 dimensions")
+    if 0 in x[2:]:
+        raise ValueError("DeformConv: the images of x must have 1 to 2^32 - 1 pixels")
     output = geometry(x[2:], w[2:], params)[0]
     group, offset_group = params["group"], params["offset_group"]
     if group < 1 or offset_group < 1:
@@ -91,8 +93,9 @@ def reference(inputs, params):
     group = params["group"]
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         samples = sampled(inputs, params)  # [N, C, elements, H_out * W_out]
-        samples = samples.reshape(len(x), group, -1, shape[2] * shape[3])
-        sums = w.reshape(group, shape[1] // group, -1) @ samples
+        terms = w.shape[1] * w.shape[2] * w.shape[3]
+        samples = samples.reshape(len(x), group, terms, shape[2] * shape[3])
+        sums = w.reshape(group, shape[1] // group, terms) @ samples
         sums = sums.reshape(shape) + inputs["b"].astype(np.float64)[:, np.newaxis, np.newaxis]
         return {"y": sums.astype(x.dtype)}
 
@@ -101,17 +104,19 @@ def sampled(inputs, params):
     """Return the samples of each channel, element of the kernel and location, times the mask."""
     x, kernel = inputs["x"], inputs["w"].shape[2:]
     shape = len(x), params["offset_group"], kernel[0] * kernel[1]
-    offset = inputs["offset"].astype(np.float32).reshape(*shape, 2, -1)
-    mask = inputs["mask"].astype(np.float64).reshape(*shape, -1)
+    locations = inputs["mask"].shape[2] * inputs["mask"].shape[3]
+    offset = inputs["offset"].astype(np.float32).reshape(*shape, 2, locations)
+    mask = inputs["mask"].astype(np.float64).reshape(*shape, locations)
     rows, columns = places(x.shape[2:], kernel, params)
-    pixels = x.astype(np.float64).reshape(*shape[:2], -1, x.shape[2] * x.shape[3])
-    sums = np.zeros((*pixels.shape[:3], mask[0, 0].size))
+    channels = x.shape[1] // shape[1]
+    pixels = x.astype(np.float64).reshape(*shape[:2], channels, x.shape[2] * x.shape[3])
+    sums = np.zeros((*pixels.shape[:3], shape[2] * locations))
     for row, row_weight in neighbors(rows + offset[:, :, :, 0], x.shape[2]):
         for column, column_weight in neighbors(columns + offset[:, :, :, 1], x.shape[3]):
             weights = flat(row_weight * column_weight * mask)
             found = np.take_along_axis(pixels, flat(row * x.shape[3] + column), -1)
             sums += np.where(weights == 0, 0, found * weights)
-    return sums.reshape(len(x), x.shape[1], shape[2], -1)
+    return sums.reshape(len(x), x.shape[1], shape[2], locations)
 
 
 def places(image, kernel, params):
@@ -140,4 +145,4 @@ def neighbors(locations, length):
 
 def flat(array):
     """Return [N, groups, elements, locations] for all channels: [N, groups, 1, *]."""
-    return array.reshape(*array.shape[:2], 1, -1)
+    return array.reshape(*array.shape[:2], 1, array.shape[2] * array.shape[3])

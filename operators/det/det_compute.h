@@ -88,15 +88,19 @@ static const char *det_compute(const struct det_inputs *inputs, const struct det
         return "x must be square matrices, [..., M, M]";
     }
     const size_t elements = size * size;
-    if (y->size != x->size / elements) {
+    size_t count = 1;
+    for (size_t i = 0; i + 2 < x->rank; i++) {
+        count *= x->shape[i];
+    }
+    if (y->size != count) {
         return "y must have an element for each matrix";
     }
 
-    double *matrix = (double *)malloc(elements * sizeof *matrix);
+    double *matrix = (double *)malloc((elements + 1) * sizeof *matrix); /* also of no elements */
     if (matrix == NULL) {
         return "out of memory";
     }
-    for (size_t i = 0; i < y->size; i++) {
+    for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < elements; j++) {
             matrix[j] = x->float32[i * elements + j];
         }

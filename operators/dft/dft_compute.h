@@ -180,7 +180,10 @@ static const char *dft_compute(const struct dft_inputs *inputs, const struct dft
     for (size_t i = axis + 1; i + 1 < x->rank; i++) {
         task.inner *= x->shape[i];
     }
-    const size_t count = x->size / task.parts / task.side;
+    size_t count = task.inner; /* of transforms */
+    for (size_t i = 0; i < axis; i++) {
+        count *= x->shape[i];
+    }
     if (y->size != count * task.out_side * task.out_parts) {
         return "output must have the length of the transforms along the axis";
     }

@@ -139,7 +139,7 @@ static const char *einsum_add_input(struct einsum_plan *plan, const struct einsu
         if (side != index->side && side != 1 && index->side != 1) {
             return "dimensions of a letter must be equal, or 1";
         }
-        index->side = side > index->side ? side : index->side;
+        index->side = side != 1 ? side : index->side;
         index->steps[input] += side > 1 ? step : 0; /* along a diagonal: the sum of its steps */
         index->uses++;
         step *= side;
@@ -262,7 +262,7 @@ static void einsum_group_indices(const struct einsum_plan *plan, struct einsum_t
         }
     }
     for (size_t i = 0; i < plan->count; i++) {
-        if (!plan->indices[i].is_kept && plan->indices[i].side > 1) {
+        if (!plan->indices[i].is_kept && plan->indices[i].side != 1) {
             einsum_group_add(&task->terms, &plan->indices[i]);
         }
     }
@@ -338,7 +338,9 @@ static void einsum_pack(const float *x, const size_t *places, size_t count, size
     for (size_t first = 0; first < count; first += width) {
         const size_t rest = count - first < width ? count - first : width;
         const size_t *offsets = places + first;
-        const size_t transposed = are_terms_neighbors && rest == width ? term_count / 4 * 4 : 0;
+        const bool are_neighbors = rest == width && einsum_are_neighbors(offsets, width);
+        const bool is_transposed = are_terms_neighbors && rest == width && !are_neighbors;
+        const size_t transposed = is_transposed ? term_count / 4 * 4 : 0;
 
         for (size_t term = 0; term < transposed; term += 4) {
             for (size_t i = 0; i < width; i += 4) {
@@ -348,7 +350,10 @@ static void einsum_pack(const float *x, const size_t *places, size_t count, size
         }
         for (size_t term = transposed; term < term_count; term++) {
             const float *from = x + terms[term];
-            for (size_t i = 0; i < rest; i++) {
+            for (size_t i = 0; are_neighbors && i < width; i += 4) {
+                memcpy(packed + i, from + offsets[i], 4 * sizeof *packed);
+            }
+            for (size_t i = are_neighbors ? rest : 0; i < rest; i++) {
                 packed[i] = from[offsets[i]];
             }
             for (size_t i = rest; i < width; i++) {
@@ -362,11 +367,12 @@ static void einsum_pack(const float *x, const size_t *places, size_t count, size
 typedef float einsum_vector __attribute__((vector_size(4 * EINSUM_LANES)));
 
 /*
- * Computes sums of a tile: EINSUM_TILE_ROWS rows by `vectors` vectors of columns, 1 or 2. Inlined,
- * so that all sums are in registers.
+ * Computes sums of a tile: EINSUM_TILE_ROWS rows by `vectors` vectors of columns, 1 or 2. The
+ * elements of a row are `step` apart. Inlined, so that all sums are in registers.
  */
-__attribute__((always_inline)) static inline void
-einsum_tile(const float *left, const float *right, size_t terms, size_t vectors, float *sums)
+__attribute__((always_inline)) static inline void einsum_tile(const float *const *rows, size_t step,
+                                                              const float *right, size_t terms,
+                                                              size_t vectors, float *sums)
 {
     OPKIT_FUSED
     einsum_vector sum[EINSUM_TILE_ROWS][2] = {{{0}}};
@@ -376,7 +382,7 @@ einsum_tile(const float *left, const float *right, size_t terms, size_t vectors,
         memcpy(columns, right + term * vectors * EINSUM_LANES, vectors * sizeof *columns);
         for (size_t row = 0; row < EINSUM_TILE_ROWS; row++) {
             for (size_t i = 0; i < vectors; i++) {
-                sum[row][i] += left[term * EINSUM_TILE_ROWS + row] * columns[i];
+                sum[row][i] += rows[row][term * step] * columns[i];
             }
         }
     }
@@ -385,32 +391,40 @@ einsum_tile(const float *left, const float *right, size_t terms, size_t vectors,
     }
 }
 
-static void einsum_tile_baseline(const float *left, const float *right, size_t terms, float *sums)
+/* Of packed rows. */
+static void einsum_tile_baseline(const float *const *rows, size_t step, const float *right,
+                                 size_t terms, float *sums)
 {
-    einsum_tile(left, right, terms, 1, sums);
+    (void)step;
+    const float *const packed[] = {rows[0], rows[0] + 1, rows[0] + 2, rows[0] + 3};
+    einsum_tile(packed, EINSUM_TILE_ROWS, right, terms, 1, sums);
 }
 
 #ifdef OPKIT_AVX2
-OPKIT_AVX2 static void einsum_tile_avx2(const float *left, const float *right, size_t terms,
-                                        float *sums)
+OPKIT_AVX2 static void einsum_tile_avx2(const float *const *rows, size_t step, const float *right,
+                                        size_t terms, float *sums)
 {
-    einsum_tile(left, right, terms, 2, sums);
+    const float *const own[] = {rows[0], rows[1], rows[2], rows[3]};
+    einsum_tile(own, step, right, terms, 2, sums);
 }
 #endif
 
-/* A function for tiles, and their columns. */
+/* A function for tiles. */
 struct einsum_kernel {
-    void (*run)(const float *left, const float *right, size_t terms, float *sums);
-    size_t width;
+    void (*run)(const float *const *rows, size_t step, const float *right, size_t terms,
+                float *sums);
+    size_t width; /* columns of a tile */
+    bool takes_any_rows; /* also rows that are not packed, if their terms are neighbors */
 };
 
 static struct einsum_kernel einsum_choose_kernel(void)
 {
-    struct einsum_kernel kernel = {einsum_tile_baseline, EINSUM_LANES};
+    struct einsum_kernel kernel = {einsum_tile_baseline, EINSUM_LANES, false};
 #ifdef OPKIT_AVX2
     if (opkit_has_avx2()) {
         kernel.run = einsum_tile_avx2;
         kernel.width = 2 * EINSUM_LANES;
+        kernel.takes_any_rows = true; /* an instruction repeats an element of memory in a vector */
     }
 #endif
     return kernel;
@@ -424,6 +438,8 @@ struct einsum_block {
     bool is_first; /* the block with the first terms of its sums */
     size_t row_places[EINSUM_ROWS];
     size_t column_places[EINSUM_COLUMNS];
+    const float *starts[EINSUM_ROWS]; /* of the rows; of a tile with less, the last one repeats */
+    size_t step; /* from one term of a row to the next */
     float left[EINSUM_ROWS * EINSUM_TERMS];
     float right[EINSUM_COLUMNS * EINSUM_TERMS];
 };
@@ -466,7 +482,7 @@ static void einsum_run_block(const struct einsum_block *block, float *y)
             const size_t left = block->rows - row;
             const size_t rows = left < EINSUM_TILE_ROWS ? left : (size_t)EINSUM_TILE_ROWS;
 
-            block->kernel.run(block->left + row * block->terms,
+            block->kernel.run(block->starts + row, block->step,
                               block->right + column * block->terms, block->terms, sums);
             for (size_t i = 0; i < rows; i++) {
                 einsum_write(block, sums + i * width, column, columns,
@@ -479,6 +495,26 @@ static void einsum_run_block(const struct einsum_block *block, float *y)
 static size_t einsum_min(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+/* Sets the rows of a block: where they are in the input, or packed. */
+static void einsum_set_rows(struct einsum_block *block, const float *x, const size_t *places,
+                            const size_t *terms)
+{
+    const bool is_packed =
+        !block->kernel.takes_any_rows || !einsum_are_neighbors(terms, block->terms);
+
+    block->step = is_packed ? (size_t)EINSUM_TILE_ROWS : 1;
+    if (is_packed) {
+        einsum_pack(x, places, block->rows, EINSUM_TILE_ROWS, terms, block->terms, block->left);
+    }
+    for (size_t row = 0; row < EINSUM_ROWS; row++) {
+        const size_t tile = row / EINSUM_TILE_ROWS * EINSUM_TILE_ROWS;
+        const size_t last = row < block->rows ? row : block->rows - 1;
+
+        block->starts[row] = is_packed ? block->left + tile * block->terms + row - tile
+                                       : x + places[last] + terms[0];
+    }
 }
 
 /* Computes a matrix product. */
@@ -503,8 +539,7 @@ static void einsum_multiply(const struct einsum_task *task, const float *left, c
                 block->rows = einsum_min(task->rows.size - row, EINSUM_ROWS);
                 einsum_offsets(&task->rows, EINSUM_OUTPUT, row, block->rows, block->row_places);
                 einsum_offsets(&task->rows, task->left, row, block->rows, places);
-                einsum_pack(left, places, block->rows, EINSUM_TILE_ROWS, left_terms, block->terms,
-                            block->left);
+                einsum_set_rows(block, left, places, left_terms);
                 einsum_run_block(block, y);
             }
         }
@@ -574,7 +609,11 @@ static const char *einsum_compute(const struct einsum_inputs *inputs,
     einsum_group_indices(&plan, &task);
     task.has_contiguous_columns =
         task.columns.rank == 1 && task.columns.indices[0]->steps[EINSUM_OUTPUT] == 1;
-    einsum_run(&task);
+    if (task.terms.size == 0) {
+        memset(task.y, 0, size * sizeof *task.y);
+    } else {
+        einsum_run(&task);
+    }
     return NULL;
 }
 

@@ -62,7 +62,7 @@ def planned(input_shapes, params):
             raise ValueError(
                 f"Einsum: dimensions of a letter must be equal, or 1, not {known} and {side}"
             )
-        sides[index] = max(known, side)
+        sides[index] = known if side == 1 else side
     return one, other, output, sides
 
 

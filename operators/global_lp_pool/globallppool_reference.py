@@ -34,5 +34,5 @@ def reference(inputs, params):
     shape = output_shapes({"x": x.shape}, params)["y"]
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         powers = np.abs(x.astype(np.float64)) ** params["p"]
-        sums = np.sum(powers.reshape(*shape[:2], -1), axis=-1)
+        sums = np.sum(powers, axis=tuple(range(2, x.ndim)))
         return {"y": (sums ** (1 / params["p"])).reshape(shape).astype(x.dtype)}

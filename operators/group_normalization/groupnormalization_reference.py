@@ -50,6 +50,8 @@ def reference(inputs, params):
     if any(array.dtype.kind != "f" for array in (x, scale, bias)):
         raise ValueError("GroupNormalization: x, scale, bias and y must be float16 or float32")
     output_shapes({name: array.shape for name, array in inputs.items()}, params)
+    if x.size == 0:
+        return {"y": x.copy()}
     groups = x.reshape(x.shape[0], params["num_groups"], -1)
     with np.errstate(over="ignore", invalid="ignore"):
         mean = np.mean(groups, axis=-1, keepdims=True, dtype=np.float64)

@@ -84,7 +84,10 @@ static const char *layernormalization_compute(const struct layernormalization_in
     }
 
     const size_t count = inputs->scale.size;
-    const size_t rows = inputs->x.size / count;
+    size_t rows = 1;
+    for (size_t i = 0; i < axis; i++) {
+        rows *= inputs->x.shape[i];
+    }
     if (outputs->y.size != inputs->x.size || outputs->mean.size != rows ||
         outputs->invstddev.size != rows) {
         return "y must have the shape of x; mean and invstddev, too, with 1 from axis on";

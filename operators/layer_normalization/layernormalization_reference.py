@@ -48,9 +48,9 @@ def reference(inputs, params):
         raise ValueError("LayerNormalization: x, scale, b and y must be float16 or float32")
     output_shapes({name: array.shape for name, array in inputs.items()}, params)
     axes = tuple(range(params["axis"] % x.ndim, x.ndim))
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = np.mean(x, axis=axes, keepdims=True, dtype=np.float64)
-        variance = np.mean(np.square(x - mean), axis=axes, keepdims=True)
+    with np.errstate(over="ignore", invalid="ignore"):  # of no elements, they are NaN
+        mean = np.sum(x, axis=axes, keepdims=True, dtype=np.float64) / scale.size
+        variance = np.sum(np.square(x - mean), axis=axes, keepdims=True) / scale.size
         factor = 1 / np.sqrt(variance + np.float32(params["epsilon"]))
         y = (x - mean) * factor * scale + bias
         return {

@@ -52,6 +52,8 @@ def layout(image, params):
             ends = 0, 0
         if params["auto_pad"].startswith("SAME_"):
             found = -(-image[i] // strides[i])
+            if found == 0:
+                raise ValueError("LpPool: a window must fit into the image with its pads")
             total = (found - 1) * strides[i] + extent - image[i]
             first = int((total + (params["auto_pad"] == "SAME_LOWER")) / 2)  # rounded toward 0
         else:

@@ -38,6 +38,8 @@ def reference(inputs, params):
     if x.dtype.kind != "f":
         raise ValueError("MeanVarianceNormalization: x and y must be float16 or float32")
     axes = normalized_axes(x.shape, params)
+    if x.size == 0:
+        return {"y": x.copy()}
     with np.errstate(over="ignore", invalid="ignore"):
         differences = x - np.mean(x, axis=axes, keepdims=True, dtype=np.float64)
         deviation = np.sqrt(np.mean(np.square(differences), axis=axes, keepdims=True))

@@ -53,7 +53,7 @@ def reference(inputs, params):
     axes = reduced_axes(data.shape, params)
     shape = output_shapes({"data": data.shape}, params)["reduced"]
     with np.errstate(divide="ignore", under="ignore", invalid="ignore"):
-        maxima = np.max(data, axis=axes, keepdims=True).astype(np.float64)
+        maxima = np.max(data, axis=axes, keepdims=True, initial=-np.inf).astype(np.float64)
         centers = np.where(np.isfinite(maxima), maxima, 0)
         sums = np.sum(np.exp(data - centers), axis=axes, keepdims=True)
         return {"reduced": (np.log(sums) + centers).astype(data.dtype).reshape(shape)}

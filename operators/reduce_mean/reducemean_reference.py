@@ -51,5 +51,7 @@ def reference(inputs, params):
         raise ValueError("ReduceMean: data and reduced must be float16 or float32")
     shape = output_shapes({"data": data.shape}, params)["reduced"]
     with np.errstate(over="ignore", invalid="ignore"):
-        means = np.mean(data, dtype=np.float64, axis=reduced_axes(data.shape, params))
+        axes = reduced_axes(data.shape, params)
+        count = np.prod([data.shape[axis] for axis in axes])  # of no elements, the mean is NaN
+        means = np.sum(data, dtype=np.float64, axis=axes) / count
         return {"reduced": np.asarray(means).astype(data.dtype).reshape(shape)}

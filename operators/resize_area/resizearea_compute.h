@@ -236,6 +236,9 @@ static const char *resizearea_compute(const struct resizearea_inputs *inputs,
     if (input->rank != 4 || output->rank != 4) {
         return "input and output must have 4 dimensions";
     }
+    if (input->size == 0) {
+        return "input must have elements";
+    }
     if (params->size.count != 2) {
         return "size must have 2 items, height and width";
     }

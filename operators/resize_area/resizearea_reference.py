@@ -16,6 +16,8 @@ def output_shapes(input_shapes, params):
     if len(shape) != 4:
         raise ValueError("ResizeArea: input must have 4 dimensions")
     rows = LAYOUT.index("H")
+    if 0 in shape[rows : rows + 2]:
+        raise ValueError("ResizeArea: input must have elements")
     shape[rows : rows + 2] = params["size"]
     return {"output": tuple(shape)}
 

@@ -165,6 +165,7 @@ static const char *scatterelements_check(const struct scatterelements_inputs *in
     const struct opkit_tensor *indices = &inputs->indices;
     const struct opkit_tensor *updates = &inputs->updates;
     const int64_t rank = (int64_t)x->rank;
+    const int64_t axis = params->axis < 0 ? params->axis + rank : params->axis;
 
     if (x->type != OPKIT_FLOAT32 && x->type != OPKIT_INT32 && x->type != OPKIT_INT64) {
         return "data must be float16, float32, int32 or int64";
@@ -172,15 +173,16 @@ static const char *scatterelements_check(const struct scatterelements_inputs *in
     if (updates->type != x->type || y->type != x->type || indices->type != OPKIT_INT64) {
         return "updates and output must be of the type of data, and indices int64";
     }
-    if (params->axis < -rank || params->axis >= rank) {
+    if (axis < 0 || axis >= rank) {
         return "axis must be a dimension of data: from -rank to rank - 1";
     }
     if (indices->rank != x->rank || updates->rank != x->rank || y->size != x->size) {
         return "data, indices, updates and output must have the same rank";
     }
     for (size_t i = 0; i < x->rank; i++) {
-        if (indices->shape[i] != updates->shape[i] || indices->shape[i] > x->shape[i]) {
-            return "indices and updates must be of one shape, in no dimension larger than data";
+        const bool fits = indices->shape[i] <= x->shape[i] || i == (size_t)axis;
+        if (indices->shape[i] != updates->shape[i] || !fits) {
+            return "indices and updates must be of one shape, larger than data at most along axis";
         }
     }
     return NULL;

@@ -27,10 +27,11 @@ def output_shapes(input_shapes, params):
         raise ValueError(
             "ScatterElements: data, indices, updates and output must have the same rank"
         )
-    if indices != updates or any(indices[i] > shape[i] for i in range(len(shape))):
+    axis = params["axis"] % len(shape)
+    if indices != updates or any(indices[i] > shape[i] for i in range(len(shape)) if i != axis):
         raise ValueError(
-            "ScatterElements: indices and updates must be of one shape, in no dimension larger "
-            "than data"
+            "ScatterElements: indices and updates must be of one shape, larger than data at most "
+            "along axis"
         )
     if params["reduction"] not in ("none", *REDUCTIONS):
         raise ValueError(

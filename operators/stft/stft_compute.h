@@ -80,7 +80,7 @@ static const char *stft_check(const struct stft_inputs *inputs, const struct stf
     if (params->onesided == 1 && x->shape[2] == 2) {
         return "signal must be real, [N, length, 1], with onesided";
     }
-    if (window->rank != 1 ||
+    if (window->rank != 1 || window->size == 0 ||
         (params->frame_length != 0 && params->frame_length != (int64_t)window->size)) {
         return "window must be [frame_length]";
     }

@@ -24,7 +24,7 @@ def output_shapes(input_shapes, params):
     if params["onesided"] and shape[2] == 2:
         raise ValueError("STFT: signal must be real, [N, length, 1], with onesided")
     length = params["frame_length"] or window[0]
-    if window != (length,):
+    if window != (length,) or length < 1:
         raise ValueError("STFT: window must be [frame_length]")
     if length > shape[1]:
         raise ValueError(f"STFT: a frame of {length} elements must fit into signal")

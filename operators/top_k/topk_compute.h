@@ -6,10 +6,11 @@
  * Floating-point tensors are arrays of float, also if the model has float16; integer tensors are
  * not converted.
  *
- * A first pass over a long row finds a key that at least k elements reach, and not many more: these
+ * A few best elements are a sorted list, into which better ones are inserted. For more of them, the
+ * first passes over a long row find a key that at least k elements reach, and not many more: these
  * are sorted. Otherwise, a heap of the k best elements so far has the worst of them at its root.
- * Most elements are worse than that, which is found for a block of them at once. The heap is in the
- * memory of `indices`: no allocation.
+ * Most elements are worse than the worst of list or heap, which is found for a block of them at
+ * once. The heap is in the memory of `indices`: no allocation.
  */
 #ifndef TOPK_COMPUTE_H
 #define TOPK_COMPUTE_H
@@ -20,9 +21,11 @@
 enum {
     TOPK_GROUPS = 8, /* of a block: enough for vectors */
     TOPK_BLOCK = 8 * TOPK_GROUPS, /* elements whose keys are computed at once */
+    TOPK_LIST = 32, /* best elements in a sorted list */
+    TOPK_SAMPLE = 16, /* blocks of a row for the range of its keys, at least */
+    TOPK_LONG = 512, /* elements of a row that is worth more passes */
     TOPK_BUCKETS = 2048, /* ranges of keys */
-    TOPK_BUCKET = (1LL << 32) / TOPK_BUCKETS, /* keys of a range: those with the same upper bits */
-    TOPK_CANDIDATES = 1024 /* sorted without a heap */
+    TOPK_CANDIDATES = 2048 /* sorted without a heap */
 };
 
 /* The elements of x along the axis, at one place of the other dimensions. */
@@ -191,6 +194,66 @@ static void topk_sort(struct topk_heap heap)
     }
 }
 
+/* Inserts an entry, better than the last one, into a list of entries, the best first. */
+static inline void topk_insert(uint64_t *list, size_t size, uint64_t entry)
+{
+    size_t place = size - 1;
+
+    for (; place > 0 && list[place - 1] < entry; place--) {
+        list[place] = list[place - 1];
+    }
+    list[place] = entry;
+}
+
+/* Finds a few best elements by a list of their entries. */
+static void topk_scan_list(const struct topk_heap *heap)
+{
+    const struct topk_row *row = heap->row;
+    const size_t size = heap->size, last = size - 1;
+    uint64_t list[TOPK_LIST];
+    uint32_t keys[TOPK_BLOCK];
+
+    for (size_t start = 0; start < row->length; start += TOPK_BLOCK) {
+        const size_t rest = row->length - start;
+        const size_t count = rest < TOPK_BLOCK ? rest : (size_t)TOPK_BLOCK;
+        uint32_t best = UINT32_MAX;
+        size_t i = 0;
+
+        topk_compute_keys(row, start, count, keys);
+        if (start == 0) {
+            for (; i < size; i++) {
+                topk_insert(list, i + 1, topk_entry(keys[i], i));
+            }
+        }
+        if (start > 0 || size == 1) {
+            best = 0;
+            for (size_t j = 0; j < count; j++) {
+                best = keys[j] > best ? keys[j] : best;
+            }
+        }
+        uint32_t worst = (uint32_t)(list[last] >> 32);
+        if (best <= worst) {
+            continue;
+        }
+        if (size == 1) { /* without branches that are hard to predict */
+            while (keys[i] != best) {
+                i++;
+            }
+            list[0] = topk_entry(best, start + i);
+            continue;
+        }
+        for (; i < count; i++) {
+            if (keys[i] > worst) { /* of equal ones, the first is better */
+                topk_insert(list, size, topk_entry(keys[i], start + i));
+                worst = (uint32_t)(list[last] >> 32);
+            }
+        }
+    }
+    for (size_t i = 0; i < size; i++) {
+        heap->entries[i * row->pitch] = list[i];
+    }
+}
+
 /* Moves the larger of keys that are `count` apart to the first half. */
 static inline void topk_fold(uint32_t *keys, size_t count)
 {
@@ -199,33 +262,58 @@ static inline void topk_fold(uint32_t *keys, size_t count)
     }
 }
 
-/*
- * Returns a key that at least `count` elements reach, and, in most rows, not many more. A block has
- * TOPK_GROUPS groups of elements. The key is the highest start of a bucket that the best elements
- * of `count` groups reach; 0 if there are too few groups.
- */
-static uint32_t topk_find_floor(const struct topk_row *row, size_t count)
+/* Computes the best keys of `groups` groups of a block's elements, 8 or all. */
+static void topk_compute_groups(const struct topk_row *row, size_t start, size_t groups,
+                                uint32_t *keys)
 {
-    uint32_t buckets[TOPK_BUCKETS] = {0}; /* groups, by the upper bits of their best keys */
-    uint32_t keys[TOPK_BLOCK];
-    size_t bucket = TOPK_BUCKETS, found = 0;
-
-    if (row->length / TOPK_BLOCK * TOPK_GROUPS < count) {
-        return 0;
-    }
-    for (size_t start = 0; start + TOPK_BLOCK <= row->length; start += TOPK_BLOCK) {
-        topk_compute_keys(row, start, TOPK_BLOCK, keys);
+    topk_compute_keys(row, start, TOPK_BLOCK, keys);
+    if (groups == TOPK_GROUPS) {
         topk_fold(keys, 4 * TOPK_GROUPS);
         topk_fold(keys, 2 * TOPK_GROUPS);
         topk_fold(keys, TOPK_GROUPS);
-        for (size_t i = 0; i < TOPK_GROUPS; i++) {
-            buckets[keys[i] / TOPK_BUCKET]++;
+    }
+}
+
+/*
+ * Returns a key that at least `count` elements of a row reach, and, in most rows, not many more: 0
+ * if there is no better one. A block is TOPK_GROUPS groups of elements if there are enough of them,
+ * else each element is a group. The key is the highest start of a bucket that the best elements of
+ * `count` groups reach. The buckets share the range of these elements in some of the blocks; the
+ * first and the last one are also for keys outside of it.
+ */
+static uint32_t topk_find_floor(const struct topk_row *row, size_t count)
+{
+    const size_t blocks = row->length / TOPK_BLOCK;
+    const size_t groups = blocks * TOPK_GROUPS >= 2 * count ? TOPK_GROUPS : (size_t)TOPK_BLOCK;
+    uint32_t buckets[TOPK_BUCKETS] = {0}; /* groups, by the upper bits of their best keys */
+    uint32_t keys[TOPK_BLOCK], low = UINT32_MAX, high = 0;
+    size_t bucket = TOPK_BUCKETS, found = 0;
+    unsigned shift = 0;
+
+    if (blocks * groups < count) {
+        return 0;
+    }
+    for (size_t block = 0; block < blocks; block += 1 + blocks / TOPK_SAMPLE) {
+        topk_compute_groups(row, block * TOPK_BLOCK, groups, keys);
+        for (size_t i = 0; i < groups; i++) {
+            low = keys[i] < low ? keys[i] : low;
+            high = keys[i] > high ? keys[i] : high;
+        }
+    }
+    while ((high - low) >> shift >= TOPK_BUCKETS) {
+        shift++;
+    }
+    for (size_t block = 0; block < blocks; block++) {
+        topk_compute_groups(row, block * TOPK_BLOCK, groups, keys);
+        for (size_t i = 0; i < groups; i++) {
+            const uint32_t place = keys[i] < low ? 0 : (keys[i] - low) >> shift;
+            buckets[place < TOPK_BUCKETS ? place : TOPK_BUCKETS - 1]++;
         }
     }
     while (found < count) {
         found += buckets[--bucket];
     }
-    return (uint32_t)bucket * TOPK_BUCKET;
+    return bucket > 0 ? low + ((uint32_t)bucket << shift) : 0;
 }
 
 /* Sorts entries by their keys, the best first, and equal ones in their order: a radix sort. */
@@ -252,32 +340,34 @@ static void topk_sort_by_keys(uint64_t *entries, uint64_t *other, size_t count)
 }
 
 /*
- * Finds and sorts the best elements of a long row, of which few are candidates, without a heap.
- * Returns false if there are too many candidates.
+ * Finds and sorts the best elements of a row, of which few are candidates, without a heap. Returns
+ * false if there are too many candidates.
  */
 static bool topk_select(const struct topk_heap *heap)
 {
     const struct topk_row *row = heap->row;
-    const uint32_t floor = heap->size <= TOPK_CANDIDATES ? topk_find_floor(row, heap->size) : 0;
+    const bool is_long = row->length >= TOPK_LONG && heap->size <= TOPK_CANDIDATES / 2;
+    const uint32_t floor = is_long ? topk_find_floor(row, heap->size) : 0;
     uint64_t entries[TOPK_CANDIDATES + TOPK_BLOCK], other[TOPK_CANDIDATES];
     uint32_t keys[TOPK_BLOCK];
     size_t found = 0;
 
-    for (size_t start = 0; floor > 0 && start < row->length; start += TOPK_BLOCK) {
+    if (floor == 0 && (row->length > TOPK_CANDIDATES || row->length > 8 * heap->size)) {
+        return false;
+    }
+    for (size_t start = 0; start < row->length; start += TOPK_BLOCK) {
         const size_t rest = row->length - start;
         const size_t count = rest < TOPK_BLOCK ? rest : (size_t)TOPK_BLOCK;
 
         topk_compute_keys(row, start, count, keys);
-        for (size_t i = 0; i < count; i++) { /* without a branch, which would not be foreseen */
-            entries[found] = topk_entry(keys[i], start + i);
-            found += keys[i] >= floor;
+        for (size_t i = 0; i < count; i++) {
+            if (keys[i] >= floor) {
+                entries[found++] = topk_entry(keys[i], start + i);
+            }
         }
         if (found > TOPK_CANDIDATES) {
             return false;
         }
-    }
-    if (floor == 0) {
-        return false;
     }
     topk_sort_by_keys(entries, other, found);
     for (size_t i = 0; i < heap->size; i++) {
@@ -381,7 +471,9 @@ static const char *topk_compute(const struct topk_inputs *inputs, const struct t
             const struct topk_heap heap = {(uint64_t *)outputs->indices.data + first, k, &row};
 
             row.first = block * row.length * row.pitch + column;
-            if (x->type == OPKIT_INT64) {
+            if (x->type != OPKIT_INT64 && k <= TOPK_LIST) {
+                topk_scan_list(&heap);
+            } else if (x->type == OPKIT_INT64) {
                 topk_start(&heap);
                 topk_scan_int64(&heap);
                 topk_sort(heap);

@@ -340,6 +340,7 @@ def _record(
             tuple(
                 results.output(name, actual, expected, expected.dtype.name in flushed)
                 for name, (actual, expected) in compared.items()
+                if expected.size > 0
             ),
         )
         results.save(test.session.records, record)

@@ -346,11 +346,13 @@ class Operator:
         return expected
 
     def _check_tensor(self, what: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        max_rank, device = lowest((runtime.describe.limits for runtime in self.runtimes), "rank")
-        if not 1 <= len(shape) <= max_rank or 0 in shape:
-            raise CheckError(
-                f"{what} has shape {shape}; {device} takes 1 to {max_rank} dimensions, none 0"
-            )
+        limits = [runtime.describe.limits for runtime in self.runtimes]
+        max_rank, device = lowest(limits, "rank")
+        if not 1 <= len(shape) <= max_rank:
+            raise CheckError(f"{what} has shape {shape}; {device} takes 1 to {max_rank} dimensions")
+        takes_empty, device = lowest(limits, "takes_empty")
+        if 0 in shape and not takes_empty:
+            raise CheckError(f"{what} has shape {shape}; {device} takes no dimension of 0")
         self._check_dtype(what, dtype)
 
     def _check_dtype(self, what: str, dtype: np.dtype[Any]) -> None:

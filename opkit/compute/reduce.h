@@ -148,7 +148,7 @@ struct opkit_statistics {
 };
 
 /*
- * Returns mean and variance of `count` floats, 1 or more. Both come from the differences from a
+ * Returns mean and variance of `count` floats; of none, NaN. Both come from the differences from a
  * center near the mean, in one pass: without it, the mean of the squares minus the square of the
  * mean has no digits left where the mean is large. The center is the mean of the first floats. If
  * that is more than two standard deviations from the mean, a second pass takes the mean itself.
@@ -158,7 +158,10 @@ static inline struct opkit_statistics opkit_measure(const float *x, size_t count
     const double share = 1.0 / (double)count;
     struct opkit_statistics found;
 
-    found.center = count < 4 ? x[0] : ((x[0] + x[1]) + (x[2] + x[3])) * 0.25F;
+    found.center = 0.0F;
+    if (count > 0) {
+        found.center = count < 4 ? x[0] : ((x[0] + x[1]) + (x[2] + x[3])) * 0.25F;
+    }
     if (found.center - found.center != 0.0F) { /* not finite, like the mean: differences are NaN */
         found.center = 0.0F;
     }

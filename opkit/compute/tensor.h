@@ -6,6 +6,7 @@
 #ifndef OPKIT_TENSOR_H
 #define OPKIT_TENSOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -66,6 +67,22 @@ struct opkit_float_array {
     size_t count;
     const float *items;
 };
+
+/*
+ * Whether none of the tensors of a struct has elements: of outputs, there is nothing to compute.
+ * `size` is that of the struct, which has no other members.
+ */
+static inline bool opkit_are_empty(const void *tensors, size_t size)
+{
+    const struct opkit_tensor *tensor = (const struct opkit_tensor *)tensors;
+
+    for (size_t i = 0; i < size / sizeof *tensor; i++) {
+        if (tensor[i].size > 0) {
+            return false;
+        }
+    }
+    return true;
+}
 
 /* Returns the size of one element, in bytes. */
 static inline size_t opkit_element_size(enum opkit_type type)

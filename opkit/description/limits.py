@@ -28,6 +28,7 @@ class Limits:
         parameters: the maximum count of inputs, outputs and params together.
         rank: the maximum dimensions of a tensor.
         items: the maximum count of numbers in a list.
+        takes_empty: whether tensors may have no elements.
     """
 
     device: str = "the device"
@@ -35,6 +36,7 @@ class Limits:
     parameters: int = 1024
     rank: int = MAX_RANK
     items: int = MAX_ITEMS
+    takes_empty: bool = True
 
 
 def lowest(limits: Iterable[Limits], what: str) -> tuple[int, str]:
@@ -42,7 +44,7 @@ def lowest(limits: Iterable[Limits], what: str) -> tuple[int, str]:
 
     Args:
         limits: the limits of each runtime.
-        what: the name of a numeric attribute.
+        what: the name of an attribute; of a bool, False is lower.
     """
     first = min(limits, key=attrgetter(what))
     return getattr(first, what), first.device

@@ -12,8 +12,8 @@ static const char *everykind_compute(const struct everykind_inputs *inputs,
 {
     int64_t *numbers = outputs->numbers.int64;
 
-    if (inputs->x.size == 0 || outputs->flags.type != OPKIT_UINT8) {
-        return "x must not be empty, and flags truth values";
+    if (outputs->flags.type != OPKIT_UINT8) {
+        return "flags must be truth values";
     }
     numbers[0] = params->truth;
     numbers[1] = (unsigned char)params->character;

@@ -61,6 +61,8 @@ static void change_attr(rknn_tensor_attr *attr)
         attr->dims[0] = 6;
     } else if (is("count")) {
         attr->n_elems = 5;
+    } else if (is("empty") || is("empty output")) {
+        attr->dims[0] = attr->n_elems = 0;
     } else if (is("single")) {
         attr->n_dims = 0;
         attr->n_elems = 1;
@@ -83,6 +85,10 @@ int main(int count, char **arguments)
     change_attr(&inputs[0].attr);
     if (is("memory")) {
         outputs[0].mem.virt_addr = NULL;
+    } else if (is("empty")) {
+        inputs[0].mem.virt_addr = NULL;
+    } else if (is("empty output")) {
+        change_attr(&outputs[0].attr);
     } else if (is("negative")) {
         elements[0] = -1;
     }

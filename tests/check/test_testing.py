@@ -190,7 +190,10 @@ def test_error_within_tolerance_passes(faults: Operator) -> None:
         (Case("c", {"other": np.zeros(3, np.float16)}), "the inputs other; op.yml has: input"),
         (Case("c", {"input": np.zeros(3)}), "input 'input' is float64; the board's tensors are"),
         (Case("c", {"input": np.zeros((), np.float16)}), "has shape (); the board takes 1 to 6"),
-        (Case("c", {"input": np.zeros((2, 0), np.float16)}), "has shape (2, 0); the board takes"),
+        (
+            Case("c", {"input": np.zeros((2, 0), np.float16)}),
+            "the board takes no dimension of 0",
+        ),
         (Case("c", {"input": np.zeros((1,) * 7, np.float16)}), "the board takes 1 to 6 dimensions"),
         (
             Case("c", {"input": np.zeros(3, np.float16)}, {"wrong": 1}),

@@ -18,7 +18,7 @@ from opkit.description.spec import OpSpec
 from opkit.description.types import ParamType
 from opkit.models import optional_inputs
 from opkit.models.extra import required
-from opkit.runtimes.invocation import Array, Invocation, Kernel
+from opkit.runtimes.invocation import AT_FULL_SPEED, Array, Invocation, Kernel, RunOptions
 from tests.models.models import model, value
 
 Outputs = Mapping[str, Array]
@@ -89,16 +89,21 @@ class Built:
     operator: Operator
     kernels: Mapping[str, Kernel]
 
-    def results(self, case: Case) -> dict[str, Outputs]:
+    def results(self, case: Case, options: RunOptions = AT_FULL_SPEED) -> dict[str, Outputs]:
         """Return the outputs of the reference and of the kernels, by name.
 
         A runtime without tensors of the case's dtypes is left out.
+
+        Args:
+            case: the call.
+            options: how the kernels run.
         """
         prepared = self.operator.prepare(case)
         found: dict[str, Outputs] = {"reference": prepared.expected}
         for name in self._takers(case, prepared.output_dtypes):
-            result = self.kernels[name].run(prepared.invocation)
-            assert (result.status, result.fault, result.printed) == (0, "", ""), name
+            result = self.kernels[name].run(prepared.invocation, options)
+            found_ = result.status, result.fault, result.printed, result.events
+            assert found_ == (0, "", "", []), name
             found[name] = result.outputs
         return found
 

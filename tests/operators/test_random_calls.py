@@ -42,7 +42,7 @@ def in_opset(call: Call, op_type: str, opset: int) -> Call:
 def with_attribute_axes(call: Call) -> Call:
     """Return a reduction without axes as an input, and without noop_with_empty_axes."""
     attributes = {"keepdims": call.attributes["keepdims"]}
-    if "axes" in call.inputs:
+    if call.inputs.get("axes", np.array([])).size > 0:
         attributes["axes"] = call.inputs["axes"].tolist()
     return Call({"data": call.inputs["data"]}, attributes)
 

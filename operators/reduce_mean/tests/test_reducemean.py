@@ -36,6 +36,13 @@ SHAPES = cases(
     params=[{"axes": [1]}, {"axes": [0, 2]}],
     dtype="float32",
 )
+# Sums of no terms, and outputs without elements.
+EMPTY = cases(
+    shapes=[{"data": (2, 0, 3)}],
+    values=[uniform(-1, 1)],
+    params=[{}, {"noop_with_empty_axes": 1}, {"axes": [1]}, {"axes": [0, -2], "keepdims": 0}],
+    dtype="float32",
+)
 NOT_FINITE = [
     Case(str(element), {"data": np.array([[element] + [1] * 20], np.float32)}, {"axes": [axis]})
     for element in (np.inf, -np.inf, np.nan)
@@ -45,7 +52,7 @@ NOT_FINITE = [
 
 # The kernel adds up to 70 floats one after the other, and rounds 2^-24 of the sum for each: that
 # counts where summands cancel.
-@pytest.mark.parametrize("case", CASES + SHAPES + NOT_FINITE, ids=str)
+@pytest.mark.parametrize("case", CASES + SHAPES + EMPTY + NOT_FINITE, ids=str)
 def test_cpu_kernel(case):
     check_cpu_kernel(case, max_ulp=2, max_error=2**-19)
 

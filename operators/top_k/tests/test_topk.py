@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 from topk_reference import output_shapes, reference
 
-from opkit.testing import Case, cases, check_cpu_kernel, integers, special, uniform, vary_params
+from opkit.testing import (
+    Case,
+    cases,
+    check_cpu_kernel,
+    integers,
+    ramp,
+    special,
+    uniform,
+    vary_params,
+)
 
 CASES = cases(
     shapes=[{"x": (3, 300, 5)}],  # 300: several blocks
@@ -33,6 +42,18 @@ LONG = [
     ),
     Case("equal", {"x": np.ones((1, 3000), np.float32)}, {"k": 100}),  # all reach the floor
 ]
+WAYS = cases(
+    # The best elements in a list; or in a heap; or sorted, with all others or above a floor.
+    shapes=[{"x": (2, length)} for length in (200, 400, 2500)],
+    values=[uniform(100, 101), ramp()],
+    params=[{"k": k} for k in (32, 33)] + [{"k": 150, "largest": 0}],
+    dtype="float32",
+) + cases(
+    shapes=[{"x": (1, 2500)}],
+    values=[uniform(100, 101), ramp()],
+    params=[{"k": 1000}, {"k": 1200}],
+    dtype="float32",
+)
 INTEGERS = [
     case
     for dtype in ("int32", "int64")
@@ -52,7 +73,7 @@ NOT_FINITE = [
 
 
 # Elements are copied.
-@pytest.mark.parametrize("case", CASES + TIES + LONG + INTEGERS + NOT_FINITE, ids=str)
+@pytest.mark.parametrize("case", CASES + TIES + LONG + WAYS + INTEGERS + NOT_FINITE, ids=str)
 def test_cpu_kernel(case):
     check_cpu_kernel(case, max_ulp=0)
 

@@ -21,7 +21,8 @@ $element
  *
 $arguments
  *
- * Returns NULL, or an error message: it is logged, and the call fails.
+ * Returns NULL, or an error message: it is logged, and the call fails. Not called if no output has
+ * elements.
  */
 $declaration
 {

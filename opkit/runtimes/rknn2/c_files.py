@@ -87,7 +87,7 @@ def _custom_op(spec: OpSpec) -> str:
         compute_comment=comment(f"Computes {spec.name}, for every inference."),
         description="\n".join(_description(spec)),
         compute=wrapped(
-            f"        const char *problem = {spec.lower}_compute(",
+            f"            problem = {spec.lower}_compute(",
             # No table: this runtime passes floats.
             ["&inputs", "&params", "&outputs", *(["NULL"] if has_table(spec) else ())],
             ");",

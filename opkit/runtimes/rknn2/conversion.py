@@ -107,6 +107,14 @@ class Conversion:
     def _request(self, invocation: Invocation, outputs: str) -> None:
         inputs = self._folder / "inputs.npz"
         arrays = [invocation.inputs[input_.name] for input_ in self.spec.inputs]
+        shapes = [
+            *(array.shape for array in arrays),
+            *(each for each, _ in invocation.outputs.values()),
+        ]
+        if any(0 in shape for shape in shapes):
+            raise LeftOutError(
+                "cases with a dimension of 0: RKNN-Toolkit2 is not given such models"
+            )
         # By position: a name may be one of numpy's own parameters.
         np.savez(inputs, *(a.astype(TENSOR_TYPES[a.dtype.name], copy=False) for a in arrays))
         request = {

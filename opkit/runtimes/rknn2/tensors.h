@@ -97,13 +97,15 @@ static inline int opkit_open_tensor(const struct opkit_operator *op,
                           row->name, opkit_type_name(source->attr.type));
     }
     OPKIT_TRY(opkit_set_shape(op, row->name, &source->attr, tensor));
-    if (source->mem.virt_addr == NULL) {
+    if (source->mem.virt_addr == NULL && tensor->size > 0) {
         return opkit_fail(op, "tensor '%s' has no memory", row->name);
     }
     tensor->type = opkit_number_types[dtype].math;
-    tensor->data = dtype == given
-                       ? opkit_elements(source)
-                       : opkit_allocate(op, memory, tensor->size * opkit_number_types[dtype].size);
+    if (dtype == given || tensor->size == 0) {
+        tensor->data = opkit_elements(source);
+        return 0;
+    }
+    tensor->data = opkit_allocate(op, memory, tensor->size * opkit_number_types[dtype].size);
     return tensor->data != NULL ? 0 : OPKIT_FAILED;
 }
 

@@ -26,7 +26,7 @@ static const char *two_compute(const struct two_inputs *inputs, const struct two
     (void)outputs;
     printf("%zu %zu %d %d\\n", inputs->a.rank, inputs->a.size, inputs->a.type,
            (int)params->size.items[0]);
-    return inputs->a.float32[0] < 0 ? "a must not be negative" : NULL;
+    return inputs->a.size > 0 && inputs->a.float32[0] < 0 ? "a must not be negative" : NULL;
 }
 """
 
@@ -51,6 +51,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("int64", "2 6 7 1"),
         ("bool", "2 6 2 1"),
         ("constant", "2 6 0 4"),
+        ("empty", "2 0 0 1"),
         ("float16", "Two: tensor 'a' is float16 (expected float32, int32, int64 or bool)"),
         ("int8", "Two: tensor 'a' is int8 (expected float32, int32, int64 or bool)"),
         (
@@ -72,3 +73,8 @@ def test_tensor(program: Path, change: str, line: str) -> None:
     result = subprocess.run([program, change], capture_output=True, text=True, check=False)
     assert (result.stdout + result.stderr).splitlines()[-1] == line
     assert result.returncode == int(line.startswith("Two: "))
+
+
+def test_math_is_not_called_for_an_empty_output(program: Path) -> None:
+    result = subprocess.run([program, "empty output"], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")

@@ -137,7 +137,7 @@ static inline const char *opkit_pplnn_open(const struct opkit_pplnn_view *views,
             continue;
         }
         view->type = half;
-        if (half == OPKIT_FLOAT16) {
+        if (half == OPKIT_FLOAT16 || view->size == 0) {
             continue;
         }
         view->data = opkit_reserve(&scratch[i], view->size * sizeof(float));

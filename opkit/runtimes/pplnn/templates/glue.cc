@@ -28,7 +28,7 @@ ${views}
     const size_t count = sizeof views / sizeof *views;
 
     const char *problem = opkit_pplnn_open(views, count, ${half}, memory->tensors);
-    if (problem == nullptr) {
+    if (problem == nullptr && !opkit_are_empty(&out, sizeof out)) {
 ${compute}
     }
     if (problem == nullptr) {

@@ -84,16 +84,6 @@ RetCode CheckElements(const TensorImpl &tensor)
 ${layout_check}    return RC_SUCCESS;
 }
 
-bool IsEmpty(const opkit_pplnn_tensor &tensor)
-{
-    for (uint32_t i = 0; i < tensor.rank; i++) {
-        if (tensor.dims[i] == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 RetCode DescribeInputs(InputOutputInfo *info, opkit_pplnn_tensor *inputs)
 {
     RetCode status = CheckCounts(*info);
@@ -175,7 +165,6 @@ ${compute}
     opkit_pplnn_tensor inputs[INPUT_COUNT];
     opkit_pplnn_tensor outputs[OUTPUT_COUNT];
     RetCode status = DescribeInputs(info, inputs);
-    bool is_empty = true;
 
     for (uint32_t i = 0; i < INPUT_COUNT && status == RC_SUCCESS; i++) {
         status = CheckElements(*info->GetInput<TensorImpl>(i));
@@ -184,17 +173,10 @@ ${compute}
         status = Describe(info->GetOutput<TensorImpl>(i), &outputs[i]);
         if (status == RC_SUCCESS) {
             status = CheckElements(*info->GetOutput<TensorImpl>(i));
-            is_empty = is_empty && IsEmpty(outputs[i]);
         }
     }
-    if (status != RC_SUCCESS || is_empty) {
+    if (status != RC_SUCCESS) {
         return status;
-    }
-    for (uint32_t i = 0; i < INPUT_COUNT; i++) {
-        if (IsEmpty(inputs[i])) {
-            LOG(ERROR) << "tensor[" << info->GetInput<TensorImpl>(i)->GetName() << "] is empty";
-            return RC_INVALID_VALUE;
-        }
     }
 ${describe_rows}${run}
     if (problem != nullptr) {

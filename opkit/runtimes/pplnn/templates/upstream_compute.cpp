@@ -37,6 +37,10 @@ ${params}    if (${sets}) {
         return ppl::common::RC_UNSUPPORTED;
     }
 
+    if (${prefix}are_empty(&math_outputs, sizeof(math_outputs))) {
+        return ppl::common::RC_SUCCESS;
+    }
+
     const char *problem = ${lower}_compute(&math_inputs, &math_params, &math_outputs);
     return problem ? ppl::common::RC_INVALID_VALUE : ppl::common::RC_SUCCESS;
 }

@@ -43,6 +43,17 @@ def vary(tmp_path: Path) -> Callable[..., list[dict[str, Any]]]:
 @pytest.mark.parametrize(
     ("param", "others"),
     [
+        ("type: VX_TYPE_INT32, default: 3, min: 0", [4, 2]),
+        ("type: VX_TYPE_INT32, default: 3, min: 3, max: 5", [4]),
+        ("type: VX_TYPE_INT32, default: 3, min: 3, max: 3", []),
+        ("type: VX_TYPE_FLOAT32, default: 0.5, min: 0, max: 1", [1.0, 0.0]),
+        ("type: VX_TYPE_INT32, default: 2, choices: [1, 2, 4, 8]", [1, 4, 8]),
+        ("type: STRING, default: mean, choices: [sum, mean, max]", ["sum", "max"]),
+        ("type: VX_TYPE_ARRAY, default: [3, 3], min: 2, max: 3", [[2, 2], [3, 3, 3], [3]]),
+        (
+            "type: VX_TYPE_ARRAY, length: 2, default: [1, 1], choices: [1, 2, 4]",
+            [[1, 2], [2, 4], [4, 1]],
+        ),
         ("type: VX_TYPE_BOOL, default: false", [True]),
         ("type: VX_TYPE_BOOL, default: true", [False]),
         ("type: VX_TYPE_INT32, default: 0", [1, -1]),
@@ -68,6 +79,40 @@ def test_other_values(vary: Any, param: str, others: list[Any]) -> None:
     assert [type(each["p"]) for each in rest] == [type(other) for other in others]
 
 
+@pytest.mark.parametrize(
+    ("name", "param", "others"),
+    [
+        ("axis", "type: VX_TYPE_INT32, default: 0", [1, -1]),
+        ("axis", "type: VX_TYPE_INT32, default: 2", [0, 1, -1]),
+        ("axis", "type: VX_TYPE_INT32, default: 0, min: 0", [1]),
+        ("splitAxis", "type: VX_TYPE_UINT8, default: 0", [1]),
+        ("dim", "type: VX_TYPE_INT64, default: -1", [0, 1]),
+        ("batch_dims", "type: VX_TYPE_INT64, default: 0", [1]),
+        ("axes", "type: VX_TYPE_ARRAY, default: [1]", [[0], [-1], [0, 1]]),
+        ("axes", "type: VX_TYPE_ARRAY, length: 2, default: [-2, -1]", [[0, 1]]),
+        ("axes", "type: VX_TYPE_ARRAY, default: [1, 3], min: 0", [[0, 1], [0, 1, 2], [1]]),
+        ("block_size", "type: VX_TYPE_INT32, default: 1", [2]),
+        ("blocksize", "type: VX_TYPE_INT32, default: 2", [3, 1]),
+        ("outputSize", "type: VX_TYPE_INT32, default: -1", [1]),
+        ("kernel_shape", "type: VX_TYPE_ARRAY, length: 2, default: [3, 3]", [[4, 5], [2, 2]]),
+        ("strides", "type: VX_TYPE_ARRAY, length: 2, default: [1, 1]", [[2, 3]]),
+        ("pads", "type: VX_TYPE_ARRAY, length: 2, default: [0, 0]", [[1, 2], [1, 1]]),
+        ("num_heads", "type: VX_TYPE_INT32, default: 8", [9, 7]),
+        ("box_count", "type: VX_TYPE_INT32, default: 8", [9, 7]),
+        ("k", "type: VX_TYPE_INT32, default: 1", [2]),
+        ("head_dim", "type: VX_TYPE_INT32, default: 64", [65, 63]),
+        ("epsilon", "type: VX_TYPE_FLOAT32, default: 0.125", [1.125, 0.0625]),
+        ("size", "type: VX_TYPE_INT32, default: 2, min: -1, max: 2", [1]),
+        # Only words: neither an axis nor a size.
+        ("taxis", "type: VX_TYPE_INT32, default: 2", [3, -2]),
+        ("blink", "type: VX_TYPE_INT32, default: 2", [3, -2]),
+    ],
+)
+def test_names_that_say_what_is_valid(vary: Any, name: str, param: str, others: list[Any]) -> None:
+    _, *rest = vary("vary_params()", f"{name}: {{{param}}}")
+    assert [each[name] for each in rest] == others
+
+
 PARAMS = """
 axis: {type: VX_TYPE_INT32, default: 0},
 size: {type: VX_TYPE_ARRAY, length: 2},
@@ -82,7 +127,7 @@ def test_one_param_at_a_time(vary: Any) -> None:
         {"size": [4, 5], "axis": 1},
         {"size": [4, 5], "axis": -1},
         {"size": [5, 7]},
-        {"size": [-4, -5]},
+        {"size": [3, 4]},
         {"size": [4, 5], "reverse": True},
     ]
 

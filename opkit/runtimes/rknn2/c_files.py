@@ -9,6 +9,7 @@ from dataclasses import replace
 from opkit.c_layout import LINE_LENGTH, block_comment, comment, wrapped
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.files import threads
+from opkit.files.allowed_params import allowed_file, allowed_header
 from opkit.files.elementwise import has_table
 from opkit.runtimes.rknn2.settings import settings
 from opkit.text import c_float, c_string, render
@@ -38,6 +39,7 @@ def c_files(spec: OpSpec) -> dict[str, str]:
     lower = spec.lower
     register = wrapped(f"int {lower}_register_all(", ["rknn_context context"], ")")
     return {
+        **allowed_file(spec),
         f"rknn2/{lower}_custom_op.h": render(
             "runtimes/rknn2/templates/custom_op.h",
             about=comment(f"{spec.name} for applications that run models with librknnrt."),
@@ -77,6 +79,7 @@ def _custom_op(spec: OpSpec) -> str:
     )
     what = "Reads the attributes of a node" if spec.params else "Keeps the data of a node"
     keeps_data = bool(spec.params) or spec.has_threads or _converts_tensors(spec)
+    allowed = allowed_header(spec)
     stages = ("init", "compute", "destroy") if keeps_data else ("compute",)
     return render(
         "runtimes/rknn2/templates/custom_op.c",
@@ -86,17 +89,33 @@ def _custom_op(spec: OpSpec) -> str:
         threads=threads.definitions(spec),
         compute_comment=comment(f"Computes {spec.name}, for every inference."),
         description="\n".join(_description(spec)),
-        compute=wrapped(
-            f"        const char *problem = {spec.lower}_compute(",
-            # No table: this runtime passes floats.
-            ["&inputs", "&params", "&outputs", *(["NULL"] if has_table(spec) else ())],
-            ");",
-        ),
+        allowed_include=f'#include "../generated/{allowed}"\n' if allowed else "",
+        compute=_compute(spec),
         init=render("runtimes/rknn2/templates/init.c", what=what) if keeps_data else "",
         function=_function(spec),
         op_type=wrapped("        .op_type = ", [f'"{settings(spec).op_type}"'], ","),
         members="\n".join(f"        .{stage} = {stage}_callback," for stage in stages),
     )
+
+
+def _compute(spec: OpSpec) -> str:
+    """Return the statements that call the math, with params that op.yml allows."""
+    # No table: this runtime passes floats.
+    arguments = ["&inputs", "&params", "&outputs", *(["NULL"] if has_table(spec) else ())]
+    call = f"{spec.lower}_compute("
+    if not allowed_header(spec):
+        return wrapped(f"        const char *problem = {call}", arguments, ");")
+    return _COMPUTE_ALLOWED.format(
+        lower=spec.lower, compute=wrapped(f"            problem = {call}", arguments, ");")
+    )
+
+
+_COMPUTE_ALLOWED = """\
+        char refusal[512];
+        const char *problem = refusal;
+        if ({lower}_allows(&params, refusal, sizeof refusal)) {{
+{compute}
+        }}"""
 
 
 def _converts_tensors(spec: OpSpec) -> bool:

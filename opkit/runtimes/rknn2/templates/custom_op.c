@@ -4,7 +4,7 @@ $about
 ${threads}#include "${lower}_custom_op.h"
 
 #include "../include/opkit/runtimes/rknn2/custom_op.h"
-#include "../${compute_header}"
+$allowed_include#include "../${compute_header}"
 
 $description
 $compute_comment

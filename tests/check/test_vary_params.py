@@ -284,6 +284,88 @@ def test_generated_cases_vary_params(scan: Repository) -> None:
     assert UNREAD in one_line(run.stderr)
 
 
+BLOCK_FLIP = """\
+name: BlockFlip
+runtimes: [rknn2]
+inputs: {x: {type: VX_TYPE_TENSOR}}
+outputs: {y: {type: VX_TYPE_TENSOR, same_as: x}}
+params:
+  axis: {type: int}
+  block_size: {type: int}
+  order: {type: string, choices: [flipped, kept]}
+"""
+FLIP_MATH = """\
+    const struct opkit_tensor *x = &inputs->x;
+    const int64_t rank = (int64_t)x->rank;
+    if (params->axis < -rank || params->axis >= rank) {
+        return "axis must be a dimension of x";
+    }
+    if (params->block_size < 1) {
+        return "block_size must be above 0";
+    }
+    const size_t axis = (size_t)(params->axis < 0 ? params->axis + rank : params->axis);
+    const size_t length = x->shape[axis], block = (size_t)params->block_size;
+    const bool is_flipped = params->order[0] == 'f';
+    size_t inner = 1;
+    for (size_t i = axis + 1; i < x->rank; i++) {
+        inner *= x->shape[i];
+    }
+    for (size_t i = 0; i < x->size; i++) {
+        const size_t row = i / inner % length, begin = row / block * block;
+        const size_t end = begin + block < length ? begin + block : length;
+        const size_t from = is_flipped ? begin + end - 1 - row : row;
+        outputs->y.float32[i] = x->float32[i - row * inner + from * inner];
+    }
+    return NULL;
+}
+
+#endif
+"""
+FLIP_REFERENCE = """\
+import numpy as np
+
+
+def output_shapes(input_shapes, params):
+    return {"y": input_shapes["x"]}
+
+
+def reference(inputs, params):
+    x, axis, block = inputs["x"], params["axis"], params["block_size"]
+    if block < 1:
+        raise ValueError("block_size must be above 0")
+    rows = np.arange(x.shape[axis])
+    begin = rows // block * block
+    end = np.minimum(begin + block, len(rows))
+    flipped = params["order"] == "flipped"
+    return {"y": np.take(x, begin + end - 1 - rows if flipped else rows, axis)}
+"""
+
+
+@pytest.mark.slow
+def test_first_check_of_right_math_is_green(tmp_path: Path) -> None:
+    """No generated case has an axis beyond the tensors' rank, or a negative size."""
+    flip = generate(tmp_path, BLOCK_FLIP)
+    compute = flip.path / "blockflip_compute.h"
+    begin = compute.read_text().split("\n{\n", 1)[0]
+    compute.write_text(f"{begin}\n{{\n{FLIP_MATH}")
+    (flip.path / "blockflip_reference.py").write_text(FLIP_REFERENCE)
+    run = flip.scons("-Q", "check")
+    # 3 shapes, 2 values and 5 params: the base, 2 other axes, another size and the other order.
+    assert "checked CPU kernel: 30 cases" in run.stdout
+    tests = (flip.path / "tests/test_blockflip.py").read_text()
+    assert re.findall(r'"x": (\(.*\))', tests) == ["(3, 5)", "(2, 3, 4)", "(1, 4, 5, 3)"]
+    assert 'vary_params({"axis": 0, "block_size": 1, "order": "flipped"})' in tests
+    # A case of the user's with another value is invalid, before any kernel runs.
+    path = flip.path / "tests/test_blockflip.py"
+    path.write_text(tests.replace('"order": "flipped"', '"order": "back"'))
+    run = flip.run("pytest", "-q", check=False)
+    assert run.returncode != 0
+    assert (
+        "tests/test_blockflip.py:11: param 'order' is back, which op.yml does not allow "
+        "(expected flipped, kept)"
+    ) in one_line(run.stdout)
+
+
 @pytest.mark.slow
 def test_param_without_use_in_c_and_numpy_fails(scan: Repository) -> None:
     write(

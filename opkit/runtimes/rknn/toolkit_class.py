@@ -136,7 +136,7 @@ _ALLOWED = """\
             if not low <= item <= high or item not in choices:
                 keys = [key for key in ("min", "max", "choices") if key in attributes]
                 allowed = ", ".join("{} {}".format(key, attributes[key]) for key in keys)
-                raise ValueError("{} is not allowed (expected {})".format(item, allowed))
+                raise ValueError("{!s} is not allowed (expected {})".format(item, allowed))
 """
 _ARMHF = f"""\
                 if attributes["type"] == "int64" and float(params[name]) == 2.0**63:

@@ -9,4 +9,4 @@
             choices = [number(each) for each in param.get("choices", [item])]
             if not low <= item <= high or item not in choices:
                 expected = ", ".join(f"{key} {param[key]}" for key in keys)
-                self._fail(f"node '{node.name}': '{name}' is {item} (expected {expected})")
+                self._fail(f"node '{node.name}': '{name}' is {item!s} (expected {expected})")

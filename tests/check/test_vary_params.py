@@ -351,7 +351,7 @@ def test_first_check_of_right_math_is_green(tmp_path: Path) -> None:
     (flip.path / "blockflip_reference.py").write_text(FLIP_REFERENCE)
     run = flip.scons("-Q", "check")
     # 3 shapes, 2 values and 5 params: the base, 2 other axes, another size and the other order.
-    assert "checked CPU kernel: 30 cases" in run.stdout
+    assert "30 passed in" in run.stdout
     tests = (flip.path / "tests/test_blockflip.py").read_text()
     assert re.findall(r'"x": (\(.*\))', tests) == ["(3, 5)", "(2, 3, 4)", "(1, 4, 5, 3)"]
     assert 'vary_params({"axis": 0, "block_size": 1, "order": "flipped"})' in tests

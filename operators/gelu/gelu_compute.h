@@ -94,9 +94,6 @@ static const char *gelu_compute(const struct gelu_inputs *inputs, const struct g
     if (inputs->x.size != outputs->y.size) {
         return "x and y must have the same shape";
     }
-    if (!is_exact && strcmp(params->approximate, "tanh") != 0) {
-        return "approximate must be none or tanh";
-    }
     opkit_parallel_for(outputs->y.size, OPKIT_GRAIN, gelu_part, &call);
     return NULL;
 }

@@ -87,9 +87,6 @@ static const char *globallppool_compute(const struct globallppool_inputs *inputs
     if (x->rank < 3) {
         return "x must be [N, C, D1, ...], with 3 dimensions or more";
     }
-    if (params->p < 1) {
-        return "p must be 1 or more";
-    }
     if (y->size != x->shape[0] * x->shape[1]) {
         return "y must be [N, C, 1, ...]";
     }

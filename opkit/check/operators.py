@@ -18,6 +18,7 @@ from opkit.check.harness.client import HarnessKernel
 from opkit.check.mistakes import CheckError
 from opkit.check.quantization import Quantization
 from opkit.check.reference import Reference
+from opkit.description.allowed_values import describe_allowed, refused
 from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.description.limits import lowest
 from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, Tensor
@@ -289,6 +290,11 @@ class Operator:
                     f"the case does not set param '{param.name}', which has no default in op.yml"
                 )
             params[param.name] = _param_value(param, value)
+            for item in refused(param, params[param.name])[:1]:
+                raise CheckError(
+                    f"param '{param.name}' {'has the item' if param.type.is_list else 'is'} "
+                    f"{item}, which op.yml does not allow (expected {describe_allowed(param)})"
+                )
         for runtime in self.runtimes:
             # Raises for a value that the runtime refuses.
             runtime.check.convention.marshal(self.spec.params, params)

@@ -12,9 +12,8 @@ import numpy as np
 from opkit.check.mistakes import CheckError, caller_file, caller_location
 from opkit.check.operators import Operator, operator_of
 from opkit.check.session import repository_of
-from opkit.description.parser import LARGEST
+from opkit.description.case_values import other_values
 from opkit.description.spec import Param
-from opkit.description.types import ElementType
 from opkit.runtimes.invocation import RefusedError
 from opkit.text import did_you_mean
 
@@ -24,9 +23,10 @@ def vary_params(
 ) -> list[dict[str, Any]]:
     """Return the params of cases: the base, and then each param with its other values.
 
-    One param at a time differs from the base. The other values follow from op.yml: the other bool;
-    a larger number, and one with the other sign; lists of such numbers, and of other lengths. A
-    text has none.
+    One param at a time differs from the base. The other values follow from op.yml: all `choices`;
+    else the other bool; a larger number, and a smaller one or one with the other sign, within `min`
+    and `max`; lists of such numbers, and of other lengths. A text without choices has none. Params
+    named like an axis are 0, 1 and -1, and those named like a size are positive.
 
     Args:
         base: the values of params without a default in op.yml, or in place of the default.
@@ -42,7 +42,7 @@ def vary_params(
     found = [dict(base)]
     for param in operator.spec.params:
         value = base.get(param.name, param.default)
-        others = values.get(param.name, _supported(operator, param, _other_values(param, value)))
+        others = values.get(param.name, _supported(operator, param, other_values(param, value)))
         found += [{**base, param.name: each} for each in others if not np.array_equal(each, value)]
     return found
 
@@ -65,31 +65,6 @@ def _problems(params: Iterable[Param], base: Any, values: Mapping[str, Any]) -> 
     for name in required:
         if name not in base:
             yield f"param '{name}' has no default in op.yml; write {example}"
-
-
-def _other_values(param: Param, value: Any) -> list[Any]:
-    """Return other values of a param's type."""
-    if param.type.is_text:
-        return []
-    element = param.type.element
-    if not param.type.is_list:
-        return _other_numbers(element, value)
-    # Items of their own show a swap.
-    larger = [_other_numbers(element, item + index)[0] for index, item in enumerate(value)]
-    negated = [_other_numbers(element, item)[-1] for item in value]
-    lists = [larger, negated]
-    if param.length is None:
-        lists += [[*value, value[-1]], [*value][:-1]]
-    return [each for each in lists if each]
-
-
-def _other_numbers(element: ElementType, value: Any) -> list[Any]:
-    """Return a larger number, and one with the other sign, as far as the type has them."""
-    if element.kind == "bool":
-        return [not value]
-    low, high = element.limits or (-LARGEST[element.name], LARGEST[element.name])
-    others = [other for other in (value + 1, -value or value - 1) if low <= other <= high]
-    return [other for other in others if other != value] or [value - 1]
 
 
 def _supported(operator: Operator, param: Param, values: Iterable[Any]) -> Iterator[Any]:

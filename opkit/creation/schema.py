@@ -17,7 +17,13 @@ from opkit.c_layout import LINE_LENGTH
 from opkit.description.any_case import words
 from opkit.description.build_keys import FLAG, MAX_PATH, PATH, SOURCE_SUFFIXES
 from opkit.description.describe import Describe, Described
-from opkit.description.limits import MAX_ELEMENTWISE_INPUTS, MAX_TEXT, MAX_THREADS, Limits
+from opkit.description.limits import (
+    MAX_CHOICES,
+    MAX_ELEMENTWISE_INPUTS,
+    MAX_TEXT,
+    MAX_THREADS,
+    Limits,
+)
 from opkit.description.parser import AUTO, IDENTIFIER, LARGEST, SOURCE
 from opkit.description.reader import EXAMPLES
 from opkit.description.spec import TENSOR_DTYPES
@@ -137,18 +143,28 @@ def _param_properties() -> Schema:
             "minimum": 1,
             "maximum": Limits.items,
         },
+        "min": {"description": "The minimum of the number, or of each item; by default any."},
+        "max": {"description": "The maximum of the number, or of each item; by default any."},
+        "choices": {"description": "The only values of the param, or of each item."},
     }
 
 
 def _of_type(row: ParamType) -> Schema:
-    """Return the conditional schema of `default` and `length` for params of one type."""
+    """Return the conditional schema of the keys that depend on the type, for one type."""
     aliases = [word.lower() for word, name in ONNX_WORDS.items() if name == row.name]
     default: Schema = _value(row)
+    limit = _value(PARAM_TYPES["VX_TYPE_FLOAT32"] if row.element.kind == "float" else row)
     if row.is_list:
         default = {**_list(default, 1, unique=False), "maxItems": Limits.items}
     then: Schema = {"properties": {"default": {"anyOf": [{"type": "null"}, default]}}}
     if not row.is_list:
         then["properties"]["length"] = False
+    is_bool = row.element.kind == "bool"
+    has_range = not is_bool and not row.is_text
+    then["properties"] |= dict.fromkeys(("min", "max"), limit if has_range else False)
+    then["properties"]["choices"] = (
+        False if is_bool else {**_list(limit, 1), "maxItems": MAX_CHOICES}
+    )
     is_it = {"properties": {"type": words([row.name, *aliases])}, "required": ["type"]}
     return {"if": is_it, "then": then}
 

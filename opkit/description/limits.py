@@ -14,6 +14,8 @@ MAX_THREADS = 64
 """The maximum threads of a kernel, OPKIT_MAX_THREADS in opkit/compute/thread_pool.h."""
 MAX_ITEMS = 20_000
 """The maximum count of a list's items, the same as of all values in a description."""
+MAX_CHOICES = 64
+"""The maximum count of a param's choices; cases have all of them."""
 MAX_TEXT = 255
 """The maximum bytes of a text, in UTF-8."""
 

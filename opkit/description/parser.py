@@ -19,6 +19,7 @@ import yaml
 
 from opkit.complaint import Complaint
 from opkit.description import unknown_target
+from opkit.description.allowed_values import allows, describe_allowed, refused
 from opkit.description.build_keys import (
     RepositoryPath,
     flag_problem,
@@ -27,6 +28,7 @@ from opkit.description.build_keys import (
 )
 from opkit.description.describe import Describe, Described
 from opkit.description.limits import (
+    MAX_CHOICES,
     MAX_ELEMENTWISE_INPUTS,
     MAX_TEXT,
     MAX_THREADS,
@@ -118,7 +120,7 @@ _DTYPES_ELSEWHERE = {
 }
 """Name of a dtype in other tools -> numpy's."""
 _TENSOR_KEYS = ("type", "doc", "dtype", "same_as")
-_PARAM_KEYS = ("type", "doc", "default", "source", "length")
+_PARAM_KEYS = ("type", "doc", "default", "source", "length", "min", "max", "choices")
 
 _Parameter = TypeVar("_Parameter", Tensor, Param)
 
@@ -469,18 +471,23 @@ class _OperatorReader(Reader):
 
     def param(self, name: str, where: str, details: dict[str, yaml.Node]) -> Param:
         type_: Any = None
-        length = default = None
+        length = None
         if "type" in details:
             type_ = self.attempt(self.param_type, details["type"], f"{where}.type")
         if type_ is not None:  # without a type they cannot be checked
             length = self.attempt(self.length, details.get("length"), f"{where}.length", type_)
         doc = self.attempt(self.doc, details, where)
-        if type_ is not None:
-            default = self.attempt(
-                self.default, details.get("default"), f"{where}.default", type_, length
-            )
         source = self.attempt(self.source, details.get("source"), f"{where}.source")
-        return Param(name, type_, doc, default, source, length)
+        param = Param(name, type_, doc, None, source, length)
+        if type_ is None:
+            return param
+        default = self.attempt(
+            self.default, details.get("default"), f"{where}.default", type_, length
+        )
+        limited = self.attempt(self.limited, param, where, details)
+        if limited is not None and default is not None:
+            self.attempt(self.refuse_default, limited, default, details["default"], where)
+        return replace(limited or param, default=default)
 
     def paths(
         self, node: yaml.Node | None, where: str, problem_of: Callable[[str], str | None]
@@ -617,6 +624,73 @@ class _OperatorReader(Reader):
             self.attempt(read, self, item, f"{where}[{index}]", type_, value[index])
             for index, item in enumerate(node.value)
         )
+
+    def limited(self, param: Param, where: str, details: dict[str, yaml.Node]) -> Param:
+        """Return a param with its `min`, `max` and `choices`."""
+
+        def bound(key: str) -> int | float | None:
+            if key not in details:
+                return None
+            node, place = details[key], f"{where}.{key}"
+            if param.type.is_text or param.type.element.kind == "bool":
+                self.fail(node, place, f"only numbers have a {key}, not a {param.type.name}")
+            return self.limit_number(node, place, param.type, self.value(node, place))
+
+        param = replace(param, min=bound("min"), max=bound("max"))
+        if param.min is not None and param.max is not None and param.min > param.max:
+            problem = f"{as_written(details['max'])} is less than min, {as_written(details['min'])}"
+            self.fail(details["max"], f"{where}.max", problem)
+        choices = self.choices(param, details.get("choices"), f"{where}.choices")
+        return replace(param, choices=choices)
+
+    def choices(
+        self, param: Param, node: yaml.Node | None, where: str
+    ) -> tuple[int | float | str, ...]:
+        """Return the `choices` of a param, within its `min` and `max`."""
+        if node is None:
+            return ()
+        if param.type.element.kind == "bool":
+            self.fail(node, where, f"a {param.type.name} has no choices but true and false")
+        if not isinstance(node, yaml.SequenceNode):
+            self.fail(node, where, f"must be a list of values, not {as_written(node)}")
+        if not 1 <= len(node.value) <= MAX_CHOICES:
+            self.fail(node, where, f"has {len(node.value)} items", expected=f"1 to {MAX_CHOICES}")
+        values = self.value(node, where)
+        found: list[int | float | str] = []
+        for index, item in enumerate(node.value):
+            place = f"{where}[{index}]"
+            choice: int | float | str = (
+                self.characters(item, place)
+                if param.type.is_text
+                else self.limit_number(item, place, param.type, values[index])
+            )
+            if choice in found:
+                self.fail(item, place, f"duplicate {as_written(item)}", hint="delete one of them")
+            if not allows(param, choice):
+                problem = f"{as_written(item)} is outside of min and max"
+                self.fail(item, place, problem, expected=describe_allowed(param))
+            found.append(choice)
+        return tuple(found)
+
+    def limit_number(
+        self, node: yaml.Node, where: str, type_: ParamType, value: Any
+    ) -> int | float:
+        """Return a number that limits a param; floats are compared as float32."""
+        is_float = type_.element.kind == "float"
+        read, _ = _NUMBERS[type_.element.kind]
+        return read(self, node, where, PARAM_TYPES["VX_TYPE_FLOAT32"] if is_float else type_, value)
+
+    def refuse_default(
+        self, param: Param, default: ParamValue, node: yaml.Node, where: str
+    ) -> None:
+        """Refuse a default that `min`, `max` or `choices` do not allow."""
+        for item in refused(param, default)[:1]:
+            self.fail(
+                node,
+                f"{where}.default",
+                f"{item!r} is not allowed",
+                expected=describe_allowed(param),
+            )
 
     def characters(self, node: yaml.Node, where: str) -> str:
         text = self.value(node, where)

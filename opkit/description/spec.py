@@ -47,6 +47,9 @@ class Param:
         default: the value for models without the param; None: the model must have it.
         source: `const:<name>` if the value is the constant input of that name.
         length: the count of a list's items; None: from 1 to the limit of the runtimes.
+        min: the minimum of the number, or of each item of a list; None: that of the type.
+        max: the maximum, in the same way.
+        choices: the only values of the number, of each item or of the text; empty: any.
     """
 
     name: str
@@ -55,6 +58,9 @@ class Param:
     default: ParamValue | None = None
     source: str | None = None
     length: int | None = None
+    min: int | float | None = None
+    max: int | float | None = None
+    choices: tuple[int | float | str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 
 from opkit.c_layout import LINE_LENGTH, comment, wrapped
-from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
-from opkit.description.types import ELEMENT_TYPES, Kind
+from opkit.description.case_values import SAMPLES, needed_rank, sample
+from opkit.description.spec import OpSpec, Param, Tensor
+from opkit.description.types import ELEMENT_TYPES
 from opkit.files import elementwise
 from opkit.files.argument_lines import argument_lines, comment_lines, param_doc, tensor_doc
 from opkit.files.cases import CASE_DTYPE, is_copy
@@ -19,11 +20,11 @@ from opkit.runtimes.files import RuntimeTexts, TestText
 from opkit.runtimes.interface import Runtime
 from opkit.text import c_string, render
 
-_SAMPLES: dict[Kind, bool | int | float] = {"bool": True, "int": 1, "uint": 1, "float": 0.5}
-"""Kind -> a sample value, of the Python type that the reference gets."""
-
 _SHAPES = ((7,), (3, 5), (1, 4, 5, 3))
 """The shapes of the inputs in cases, if no kernel needs others."""
+
+_AXIS_SHAPES = ((3, 5), (2, 3, 4), (1, 4, 5, 3), (2, 1, 3, 2, 4), (2, 1, 2, 3, 1, 2))
+"""The same for an operator with axes; cases have the first ones whose rank has all its axes."""
 
 _BROADCAST_SHAPES = (
     ((3, 5), (5,)),
@@ -244,7 +245,7 @@ def _purpose(parts: Iterable[RuntimeTexts]) -> str:
 def _python_type(param: Param) -> str:
     if param.type.is_text:
         return "str"
-    name = type(_SAMPLES[param.type.element.kind]).__name__
+    name = type(SAMPLES[param.type.element.kind]).__name__
     return f"list of {name}" if param.type.is_list else name
 
 
@@ -260,7 +261,6 @@ def _test(spec: OpSpec, others: Sequence[TestText]) -> str:
     # Not every runtime can hand over special integers, the limits of their type.
     values = ("uniform(-1, 1)", "special()") if are_floats else ("uniform(0, 9)", "ramp()")
     makers = ["uniform", values[1].removesuffix("()")]
-    needed = next((other.shapes for other in others if other.shapes), _SHAPES)
     checks = ["check_cpu_kernel", *(check for other in others for check in other.checks)]
     common = {
         "params": _vary_params(params),
@@ -281,10 +281,18 @@ def _test(spec: OpSpec, others: Sequence[TestText]) -> str:
         name=spec.name,
         lower=spec.lower,
         values=", ".join(values),
-        shapes="\n".join(map(shapes, needed)),
+        shapes="\n".join(map(shapes, _case_shapes(spec, others))),
         base="These and the defaults" if params else "The defaults",
         **common,
     )
+
+
+def _case_shapes(spec: OpSpec, others: Sequence[TestText]) -> list[tuple[int, ...]]:
+    """Return the shapes of the inputs, one for each case, of ranks that have the cases' axes."""
+    rank = needed_rank(spec)
+    usual = _SHAPES if rank == 1 else _AXIS_SHAPES
+    shapes = next((other.shapes for other in others if other.shapes), usual)
+    return [shape for shape in shapes if len(shape) >= rank][:3] or [_AXIS_SHAPES[-1]]
 
 
 def _broadcast_shapes(spec: OpSpec, pair: tuple[tuple[int, ...], tuple[int, ...]]) -> str:
@@ -306,11 +314,3 @@ def _vary_params(base: dict[str, str]) -> str:
     if "\n" not in line and len(f"    params={line},") <= LINE_LENGTH:
         return line
     return f"vary_params(\n{_dict(' ' * 8, base)}\n    )"
-
-
-def sample(param: Param) -> ParamValue | list[int | float]:
-    """Return a sample value of a param without a default."""
-    if param.type.is_text:
-        return "text"
-    value = _SAMPLES[param.type.element.kind]
-    return [value] * (param.length or 2) if param.type.is_list else value

@@ -237,6 +237,29 @@ def test_opkit_emits_no_warnings(shrink: Operator) -> None:
         cases(shapes=[{"input": (9,)}], values=[uniform(-1e9, 1e9), integers(0, 10**9)])
 
 
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"size": [4, 0]}, "'size' has the item 0, which op.yml does not allow (expected 1 to 9)"),
+        ({"factor": 3}, "'factor' is 3, which op.yml does not allow (expected 0.1, 2)"),
+        ({"factor": float("nan")}, "'factor' is nan, which op.yml does not allow (expected 0.1,"),
+    ],
+)
+def test_param_that_op_yml_does_not_allow(
+    settings: dict[str, Any], problem: str, shrink: Operator
+) -> None:
+    (shrink.root / "op.yml").write_text(
+        DESCRIPTION.replace("length: 2", "length: 2, min: 1, max: 9").replace(
+            "default: 2", "default: 2, choices: [0.1, 2]"
+        )
+    )
+    assert shrink.prepare(case(factor=np.float32(0.1))).expected["output"].shape == (2, 3)
+    with pytest.raises(CheckError) as raised:
+        shrink.prepare(case(**settings))
+    assert "test_mistakes.py:" in str(raised.value)
+    assert f": param {problem}" in str(raised.value)
+
+
 # ---- In the cases --------------------------------------------------------------------------------
 
 RIGHT: dict[str, Any] = {"shapes": [{"input": (2,)}], "values": [uniform(-1, 1)]}

@@ -43,6 +43,17 @@ def vary(tmp_path: Path) -> Callable[..., list[dict[str, Any]]]:
 @pytest.mark.parametrize(
     ("param", "others"),
     [
+        ("type: VX_TYPE_INT32, default: 3, min: 0", [4, 2]),
+        ("type: VX_TYPE_INT32, default: 3, min: 3, max: 5", [4]),
+        ("type: VX_TYPE_INT32, default: 3, min: 3, max: 3", []),
+        ("type: VX_TYPE_FLOAT32, default: 0.5, min: 0, max: 1", [1.0, 0.0]),
+        ("type: VX_TYPE_INT32, default: 2, choices: [1, 2, 4, 8]", [1, 4, 8]),
+        ("type: STRING, default: mean, choices: [sum, mean, max]", ["sum", "max"]),
+        ("type: VX_TYPE_ARRAY, default: [3, 3], min: 2, max: 3", [[2, 2], [3, 3, 3], [3]]),
+        (
+            "type: VX_TYPE_ARRAY, length: 2, default: [1, 1], choices: [1, 2, 4]",
+            [[1, 2], [2, 4], [4, 1]],
+        ),
         ("type: VX_TYPE_BOOL, default: false", [True]),
         ("type: VX_TYPE_BOOL, default: true", [False]),
         ("type: VX_TYPE_INT32, default: 0", [1, -1]),
@@ -68,6 +79,40 @@ def test_other_values(vary: Any, param: str, others: list[Any]) -> None:
     assert [type(each["p"]) for each in rest] == [type(other) for other in others]
 
 
+@pytest.mark.parametrize(
+    ("name", "param", "others"),
+    [
+        ("axis", "type: VX_TYPE_INT32, default: 0", [1, -1]),
+        ("axis", "type: VX_TYPE_INT32, default: 2", [0, 1, -1]),
+        ("axis", "type: VX_TYPE_INT32, default: 0, min: 0", [1]),
+        ("splitAxis", "type: VX_TYPE_UINT8, default: 0", [1]),
+        ("dim", "type: VX_TYPE_INT64, default: -1", [0, 1]),
+        ("batch_dims", "type: VX_TYPE_INT64, default: 0", [1]),
+        ("axes", "type: VX_TYPE_ARRAY, default: [1]", [[0], [-1], [0, 1]]),
+        ("axes", "type: VX_TYPE_ARRAY, length: 2, default: [-2, -1]", [[0, 1]]),
+        ("axes", "type: VX_TYPE_ARRAY, default: [1, 3], min: 0", [[0, 1], [0, 1, 2], [1]]),
+        ("block_size", "type: VX_TYPE_INT32, default: 1", [2]),
+        ("blocksize", "type: VX_TYPE_INT32, default: 2", [3, 1]),
+        ("outputSize", "type: VX_TYPE_INT32, default: -1", [1]),
+        ("kernel_shape", "type: VX_TYPE_ARRAY, length: 2, default: [3, 3]", [[4, 5], [2, 2]]),
+        ("strides", "type: VX_TYPE_ARRAY, length: 2, default: [1, 1]", [[2, 3]]),
+        ("pads", "type: VX_TYPE_ARRAY, length: 2, default: [0, 0]", [[1, 2], [1, 1]]),
+        ("num_heads", "type: VX_TYPE_INT32, default: 8", [9, 7]),
+        ("box_count", "type: VX_TYPE_INT32, default: 8", [9, 7]),
+        ("k", "type: VX_TYPE_INT32, default: 1", [2]),
+        ("head_dim", "type: VX_TYPE_INT32, default: 64", [65, 63]),
+        ("epsilon", "type: VX_TYPE_FLOAT32, default: 0.125", [1.125, 0.0625]),
+        ("size", "type: VX_TYPE_INT32, default: 2, min: -1, max: 2", [1]),
+        # Only words: neither an axis nor a size.
+        ("taxis", "type: VX_TYPE_INT32, default: 2", [3, -2]),
+        ("blink", "type: VX_TYPE_INT32, default: 2", [3, -2]),
+    ],
+)
+def test_names_that_say_what_is_valid(vary: Any, name: str, param: str, others: list[Any]) -> None:
+    _, *rest = vary("vary_params()", f"{name}: {{{param}}}")
+    assert [each[name] for each in rest] == others
+
+
 PARAMS = """
 axis: {type: VX_TYPE_INT32, default: 0},
 size: {type: VX_TYPE_ARRAY, length: 2},
@@ -82,7 +127,7 @@ def test_one_param_at_a_time(vary: Any) -> None:
         {"size": [4, 5], "axis": 1},
         {"size": [4, 5], "axis": -1},
         {"size": [5, 7]},
-        {"size": [-4, -5]},
+        {"size": [3, 4]},
         {"size": [4, 5], "reverse": True},
     ]
 
@@ -237,6 +282,88 @@ def test_generated_cases_vary_params(scan: Repository) -> None:
     assert failed
     assert all(case.endswith("-reverse=1") for case in failed)
     assert UNREAD in one_line(run.stderr)
+
+
+BLOCK_FLIP = """\
+name: BlockFlip
+runtimes: [rknn2]
+inputs: {x: {type: VX_TYPE_TENSOR}}
+outputs: {y: {type: VX_TYPE_TENSOR, same_as: x}}
+params:
+  axis: {type: int}
+  block_size: {type: int}
+  order: {type: string, choices: [flipped, kept]}
+"""
+FLIP_MATH = """\
+    const struct opkit_tensor *x = &inputs->x;
+    const int64_t rank = (int64_t)x->rank;
+    if (params->axis < -rank || params->axis >= rank) {
+        return "axis must be a dimension of x";
+    }
+    if (params->block_size < 1) {
+        return "block_size must be above 0";
+    }
+    const size_t axis = (size_t)(params->axis < 0 ? params->axis + rank : params->axis);
+    const size_t length = x->shape[axis], block = (size_t)params->block_size;
+    const bool is_flipped = params->order[0] == 'f';
+    size_t inner = 1;
+    for (size_t i = axis + 1; i < x->rank; i++) {
+        inner *= x->shape[i];
+    }
+    for (size_t i = 0; i < x->size; i++) {
+        const size_t row = i / inner % length, begin = row / block * block;
+        const size_t end = begin + block < length ? begin + block : length;
+        const size_t from = is_flipped ? begin + end - 1 - row : row;
+        outputs->y.float32[i] = x->float32[i - row * inner + from * inner];
+    }
+    return NULL;
+}
+
+#endif
+"""
+FLIP_REFERENCE = """\
+import numpy as np
+
+
+def output_shapes(input_shapes, params):
+    return {"y": input_shapes["x"]}
+
+
+def reference(inputs, params):
+    x, axis, block = inputs["x"], params["axis"], params["block_size"]
+    if block < 1:
+        raise ValueError("block_size must be above 0")
+    rows = np.arange(x.shape[axis])
+    begin = rows // block * block
+    end = np.minimum(begin + block, len(rows))
+    flipped = params["order"] == "flipped"
+    return {"y": np.take(x, begin + end - 1 - rows if flipped else rows, axis)}
+"""
+
+
+@pytest.mark.slow
+def test_first_check_of_right_math_is_green(tmp_path: Path) -> None:
+    """No generated case has an axis beyond the tensors' rank, or a negative size."""
+    flip = generate(tmp_path, BLOCK_FLIP)
+    compute = flip.path / "blockflip_compute.h"
+    begin = compute.read_text().split("\n{\n", 1)[0]
+    compute.write_text(f"{begin}\n{{\n{FLIP_MATH}")
+    (flip.path / "blockflip_reference.py").write_text(FLIP_REFERENCE)
+    run = flip.scons("-Q", "check")
+    # 3 shapes, 2 values and 5 params: the base, 2 other axes, another size and the other order.
+    assert "30 passed in" in run.stdout
+    tests = (flip.path / "tests/test_blockflip.py").read_text()
+    assert re.findall(r'"x": (\(.*\))', tests) == ["(3, 5)", "(2, 3, 4)", "(1, 4, 5, 3)"]
+    assert 'vary_params({"axis": 0, "block_size": 1, "order": "flipped"})' in tests
+    # A case of the user's with another value is invalid, before any kernel runs.
+    path = flip.path / "tests/test_blockflip.py"
+    path.write_text(tests.replace('"order": "flipped"', '"order": "back"'))
+    run = flip.run("pytest", "-q", check=False)
+    assert run.returncode != 0
+    assert (
+        "tests/test_blockflip.py:11: param 'order' is back, which op.yml does not allow "
+        "(expected flipped, kept)"
+    ) in one_line(run.stdout)
 
 
 @pytest.mark.slow

@@ -78,12 +78,34 @@ def values(type_: ParamType, length: int | None) -> st.SearchStrategy[Any]:
     return st.lists(_numbers(type_), min_size=length or 1, max_size=length or LONGEST_LIST)
 
 
+def _allowed(draw: st.DrawFn, type_: ParamType) -> tuple[dict[str, Any], st.SearchStrategy[Any]]:
+    """Draw `min` and `max`, or `choices`, of a param; return also allowed items."""
+    items = values(type_, None) if type_.is_text else _limits(type_)
+    found = draw(st.lists(items, min_size=1, max_size=9, unique=True))
+    if type_.is_text or draw(st.booleans()):
+        return {"choices": found}, st.sampled_from(found)
+    limits = {"min": min(found), "max": max(found)}
+    keys = draw(st.lists(st.sampled_from([*limits]), min_size=1, unique=True))
+    return {key: limits[key] for key in keys}, st.sampled_from(found)
+
+
+def _limits(type_: ParamType) -> st.SearchStrategy[Any]:
+    """Draw a number that can limit a param: of floats, a float32."""
+    return _numbers(PARAM_TYPES["VX_TYPE_FLOAT32"] if type_.element.kind == "float" else type_)
+
+
 @st.composite
 def _params(draw: st.DrawFn, types: Sequence[str]) -> dict[str, Any]:
     type_ = PARAM_TYPES[draw(st.sampled_from(types))]
     length = draw(st.none() | st.integers(1, LONGEST_LIST)) if type_.is_list else None
     facts: dict[str, Any] = {"type": type_.name, "length": length, "doc": draw(_DOCS)}
-    facts["default"] = draw(st.none() | values(type_, length))
+    defaults = values(type_, length)
+    if type_.element.kind != "bool" and draw(st.booleans()):
+        allowed, items = _allowed(draw, type_)
+        facts |= allowed
+        size = length or LONGEST_LIST
+        defaults = st.lists(items, min_size=length or 1, max_size=size) if type_.is_list else items
+    facts["default"] = draw(st.none() | defaults)
     if not type_.is_text:
         facts["source"] = draw(st.none() | _SOURCES)
     return {key: value for key, value in facts.items() if value is not None}

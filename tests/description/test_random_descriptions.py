@@ -22,8 +22,14 @@ VALUES: tuple[Any, ...] = (
     *(0, 1, 2, -1, 300, 2**40, 1.5, 1e39, True, False, None, "", "auto", "a b", "const:x", [], {}),
     *([1, 2], ["a.c"], ["../a.c"], ["-O2"], ["-I."], ["cpu"], ["cpu", "vx"], "9x", "x-y", "text"),
 )
-KEYS = ("name", "runtime", "dtype", "default", "length", "source", "same_as", "doc", "kernels")
-INEXPRESSIBLE = (r"same_as: unknown input", r"^name: '\w+' is ")
+KEYS = (
+    *("name", "runtime", "dtype", "default", "length", "source", "same_as", "doc", "kernels"),
+    *("min", "max", "choices"),
+)
+INEXPRESSIBLE = (
+    *(r"same_as: unknown input", r"^name: '\w+' is ", r"^layout: any is for operators with"),
+    *(r"is less than min", r"is outside of min and max", r"default: .* is not allowed"),
+)
 """Patterns of problems that a schema cannot express: relations, and reserved words."""
 
 

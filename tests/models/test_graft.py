@@ -574,12 +574,15 @@ def test_missing_params(tmp_path: Path, repositories: Mapping[str, Path]) -> Non
     ("k", "message"),
     [
         (np.array([2**40]), "input 'k' is 1099511627776 (expected -2147483648 to 2147483647"),
+        (np.array([10]), "input 'k' is 10 (expected 1 to 9, params.k in op.yml)"),
         (np.array([1, 2]), "input 'k' has 2 items (expected 1)"),
         (np.array([1.5], np.float32), "input 'k' is float32 (expected integers)"),
     ],
 )
 def test_invalid_constants(tmp_path: Path, k: Any, message: str) -> None:
-    source = replace(SOURCES["TopK"], params="k: {type: VX_TYPE_INT32, source: 'const:k'}")
+    source = replace(
+        SOURCES["TopK"], params="k: {type: VX_TYPE_INT32, source: 'const:k', min: 1, max: 9}"
+    )
     node = helper.make_node("TopK", ["x", "k"], ["v", "i"], name="n", domain="d")
     proto = model(
         [node],

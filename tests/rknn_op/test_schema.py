@@ -36,6 +36,8 @@ INEXPRESSIBLE = {
     ),
     *("elementwise_integers_in_vx", "elementwise_list_in_vx", "elementwise_same_as"),
     *("kernel_index_1_without_vx", "kernels_duplicate", "key_twice", "merge_key"),
+    *("min_above_max", "min_nan", "choices_above_max"),
+    *("default_below_min", "default_item_outside", "default_not_in_choices"),
     *("param_key_twice", "parameters_too_many", "same_as_unknown", "threads_for_rknn"),
 }
 """The bad descriptions that a schema accepts, besides the ones with reserved names: a schema
@@ -61,6 +63,9 @@ params:
   c: {type: string, default: text}
   d: {type: INT, default: -9223372036854775808}
   e: {type: VX_TYPE_BOOL, default: null}
+  f: {type: floats, min: 0, max: 1.5, default: [1, 1.5]}
+  g: {type: int, min: -3, choices: [-3, 4]}
+  h: {type: string, choices: [linear, "1"], default: "1"}
 sources: [src/a.c, b.cpp]
 include: null
 cflags: [-DSTEPS=4, -O2, -Wno-all]
@@ -153,6 +158,10 @@ def test_bad_descriptions_fail() -> None:
         ("VX_TYPE_INT32, default: 3", "VX_TYPE_FLOAT32, default: -1.0e+39"),
         ("VX_TYPE_INT32, default: 3", "ints, default: []"),
         ("default: 3", "length: 3"),
+        ("default: 3", "min: 0.5"),
+        ("default: 3", "choices: [1, 1]"),
+        ("VX_TYPE_INT32, default: 3", "VX_TYPE_BOOL, max: 1"),
+        ("VX_TYPE_INT32, default: 3", "string, choices: [2]"),
         ("same_as: x", "dtype: int16"),
         ("x: {type", "x: {dtype: int16, type"),
     ],

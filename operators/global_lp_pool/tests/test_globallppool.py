@@ -41,13 +41,9 @@ def test_reference():
     )
 
 
-@pytest.mark.parametrize(
-    ("shape", "p", "problem"),
-    [((2, 3), 2, "with 3 dimensions or more"), ((1, 1, 4), 0, "p must be 1 or more")],
-)
-def test_invalid_calls_are_refused(shape, p, problem):
-    with pytest.raises(ValueError, match=problem):
-        output_shapes({"x": shape}, {"p": p})
+def test_matrices_are_refused():
+    with pytest.raises(ValueError, match="with 3 dimensions or more"):
+        output_shapes({"x": (2, 3)}, {"p": 2})
 
 
 def test_integers_are_refused():

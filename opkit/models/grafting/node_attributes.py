@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from opkit.description.allowed_values import describe_allowed, refused
 from opkit.description.spec import Param, ParamValue
 from opkit.models.extra import required
 from opkit.models.grafting.custom_nodes import MismatchError
@@ -33,7 +34,7 @@ def value_of(param: Param, attribute: Any) -> ParamValue:
         )
     value = onnx.helper.get_attribute_value(attribute)
     if isinstance(value, bytes):
-        return value.decode(errors="replace")
+        return _allowed(param, value.decode(errors="replace"), "attribute")
     items = [*value] if param.type.is_list else [value]
     return _checked(param, items, "attribute")
 
@@ -63,7 +64,16 @@ def _checked(param: Param, items: list[Any], role: str) -> ParamValue:
             raise MismatchError(
                 f"{where} is {item} (expected {low} to {high}, params.{param.name}.type in op.yml)"
             )
-    value: ParamValue = tuple(items) if param.type.is_list else items[0]
+    return _allowed(param, tuple(items) if param.type.is_list else items[0], role)
+
+
+def _allowed(param: Param, value: ParamValue, role: str) -> ParamValue:
+    """Return a value that min, max and choices in op.yml allow."""
+    for item in refused(param, value):
+        raise MismatchError(
+            f"{role} '{param.name}' is {item} (expected {describe_allowed(param)}, "
+            f"params.{param.name} in op.yml)"
+        )
     return value
 
 

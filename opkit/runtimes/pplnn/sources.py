@@ -9,6 +9,7 @@ from opkit.c_layout import LINE_LENGTH, comment, with_comment, wrapped
 from opkit.description.spec import OpSpec, Param
 from opkit.description.types import ELEMENT_TYPES
 from opkit.files import threads
+from opkit.files.allowed_params import CXX, allowed_text, is_checked, refusal, string_lines
 from opkit.files.elementwise import half_type, has_table
 from opkit.runtimes.pplnn import layout
 from opkit.runtimes.pplnn.names import ENGINES, SOURCES, Names, names
@@ -145,10 +146,12 @@ def _parser_header(where: Names) -> str:
 
 def _parser(spec: OpSpec, where: Names) -> str:
     kinds = {param.type.onnx for param in spec.params}
+    checked = [param for param in spec.params if is_checked(param)]
     wanted = {
         "narrow": kinds & {"int", "ints"},
         "count": kinds & {"ints", "floats"},
         **{kind: kind in kinds for kind in ("int", "float", "string", "ints", "floats")},
+        "refuse": checked,
     }
     readers = [
         render(f"runtimes/pplnn/templates/reader_{name}.cc")
@@ -164,9 +167,16 @@ def _parser(spec: OpSpec, where: Names) -> str:
         is_known=_returned([f'name == "{param.name}"' for param in spec.params], "||", 4),
         readers="\n".join(readers),
         reads="\n".join(map(_read, spec.params)),
+        checks="\n".join([_IF_READ, *map(_check, checked), ""]) if checked else "",
         writes="\n".join(_write(param) for param in spec.params),
         **_parser_functions(where, ")"),
     )
+
+
+_IF_READ = """\
+    if (status != RC_SUCCESS) {
+        return status;
+    }"""
 
 
 def _read(param: Param) -> str:
@@ -182,6 +192,28 @@ def _read(param: Param) -> str:
         ["pb", f'"{param.name}"', required, *length, target, "&status"],
         ");",
     )
+
+
+def _check(param: Param) -> str:
+    """Return the statement that refuses values that op.yml does not allow."""
+    member = f"param->{param.name}"
+    if not param.type.is_list:
+        return _refuse(param, member, 4)
+    type_ = param.type.element.c_type
+    return f"    for ({type_} item : {member}) {{\n{_refuse(param, 'item', 8)}\n    }}"
+
+
+def _refuse(param: Param, place: str, indent: int) -> str:
+    margin = " " * indent
+    # A log shows a number of one byte as a character.
+    is_byte = param.type.element.size == 1 and not param.type.is_text
+    arguments = [
+        *("pb", f'"{param.name}"', f"+{place}" if is_byte else place),
+        string_lines(allowed_text(param), indent + 8),
+    ]
+    call = wrapped(f"{margin}    return Refuse(", arguments, ");")
+    condition = refusal(param, place, f"{margin}if (", ") {", CXX)
+    return f"{condition}\n{call}\n{margin}}}"
 
 
 def _write(param: Param) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from opkit.c_layout import wrapped
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.files import copies
+from opkit.files.allowed_params import allowed_file, allowed_header
 from opkit.files.elementwise import half_type
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.kernel_source import kernels_header
@@ -33,6 +34,7 @@ def generated_files(spec: OpSpec, reference_source: str) -> dict[str, str]:
         **(page if settings(spec).has_vx_kernel else {}),
         "generated/openvx_stub.c": copies.copy("runtimes/rknn/openvx_stub.c"),
         f"generated/{spec.lower}_params.h": _params_header(spec),
+        **allowed_file(spec),
         f"generated/{spec.lower}_kernels.h": kernels_header(spec),
         f"generated/{spec.lower}.exports": render(
             "runtimes/rknn/templates/exports", name=spec.name
@@ -44,6 +46,7 @@ def generated_files(spec: OpSpec, reference_source: str) -> dict[str, str]:
 
 def _params_header(spec: OpSpec) -> str:
     lower = spec.lower
+    allowed = allowed_header(spec)
     call, arguments = "const struct opkit_call *call", f"struct {lower}_arguments *arguments"
     return render(
         "runtimes/rknn/templates/params.h",
@@ -53,6 +56,8 @@ def _params_header(spec: OpSpec) -> str:
         indices="\n".join(f"    {_index(spec, parameter)}," for parameter in spec.parameters),
         descriptions="\n".join(_descriptions(spec)),
         tensors="\n".join(_tensors(spec)),
+        allowed_include=f'#include "{allowed}"\n' if allowed else "",
+        check_params=_CHECK_PARAMS.format(lower=lower) if allowed else "",
         half=half_type(spec),
         lists="".join(f"{_list_member(param)}\n" for param in spec.params if param.type.is_list),
         read=wrapped(f"static inline vx_status {lower}_read(", [call, arguments], ")"),
@@ -63,6 +68,14 @@ def _params_header(spec: OpSpec) -> str:
         invalidates="\n".join(_invalidate(spec, output) for output in spec.outputs),
         release=wrapped(f"static inline void {lower}_release(", [arguments], ")"),
     )
+
+
+_CHECK_PARAMS = """\
+    char problem[512];
+    if (!{lower}_allows(&arguments->params, problem, sizeof problem)) {{
+        return opkit_fail(call, VX_ERROR_INVALID_VALUE, NULL, "%s", problem);
+    }}
+"""
 
 
 def _index(spec: OpSpec, parameter: Tensor | Param) -> str:

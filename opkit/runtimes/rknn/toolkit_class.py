@@ -7,6 +7,7 @@ import symtable
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from opkit.description.allowed_values import limits_of
 from opkit.description.spec import OpSpec, Param
 from opkit.errors import OpkitError
 from opkit.python_layout import bracketed, literal
@@ -118,6 +119,7 @@ def _params(spec: OpSpec, has_params_from_tf: bool) -> str:
         if more_values
         else "",
         finite=_FINITE if any(type_.element.kind == "float" for type_ in types) else "",
+        allowed=_ALLOWED if any(map(limits_of, spec.params)) else "",
         armhf=_ARMHF if any(type_.name == "VX_TYPE_INT64" for type_ in types) else "",
     )
 
@@ -125,6 +127,16 @@ def _params(spec: OpSpec, has_params_from_tf: bool) -> str:
 _FINITE = """\
         if not np.isfinite(result).all():
             raise ValueError("{} is not finite, and params become JSON".format(items.tolist()))
+"""
+_ALLOWED = """\
+        number = np.float32 if "float" in attributes["type"] else int
+        for item in map(number, result):
+            low, high = number(attributes.get("min", item)), number(attributes.get("max", item))
+            choices = [number(each) for each in attributes.get("choices", [item])]
+            if not low <= item <= high or item not in choices:
+                keys = [key for key in ("min", "max", "choices") if key in attributes]
+                allowed = ", ".join("{} {}".format(key, attributes[key]) for key in keys)
+                raise ValueError("{!s} is not allowed (expected {})".format(item, allowed))
 """
 _ARMHF = f"""\
                 if attributes["type"] == "int64" and float(params[name]) == 2.0**63:
@@ -137,6 +149,7 @@ def _param(param: Param) -> tuple[str, dict[str, Any]]:
     attributes: dict[str, Any] = {"type": param.type.element.dtype}
     if param.type.is_list:
         attributes["lengths"] = [param.length] if param.length else range(1, LIMITS.items + 1)
+    attributes |= limits_of(param)
     if param.source is not None:
         attributes["source"] = param.source
     if param.default is not None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from opkit.c_layout import LINE_LENGTH, block_comment, comment, wrapped
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.files import threads
+from opkit.files.allowed_params import allowed_file, allowed_header
 from opkit.files.elementwise import has_table
 from opkit.runtimes.rknn2.settings import settings
 from opkit.text import c_float, c_string, render
@@ -38,6 +39,7 @@ def c_files(spec: OpSpec) -> dict[str, str]:
     lower = spec.lower
     register = wrapped(f"int {lower}_register_all(", ["rknn_context context"], ")")
     return {
+        **allowed_file(spec),
         f"rknn2/{lower}_custom_op.h": render(
             "runtimes/rknn2/templates/custom_op.h",
             about=comment(f"{spec.name} for applications that run models with librknnrt."),
@@ -77,6 +79,7 @@ def _custom_op(spec: OpSpec) -> str:
     )
     what = "Reads the attributes of a node" if spec.params else "Keeps the data of a node"
     keeps_data = bool(spec.params) or spec.has_threads or _converts_tensors(spec)
+    allowed = allowed_header(spec)
     stages = ("init", "compute", "destroy") if keeps_data else ("compute",)
     return render(
         "runtimes/rknn2/templates/custom_op.c",
@@ -92,11 +95,20 @@ def _custom_op(spec: OpSpec) -> str:
             ["&inputs", "&params", "&outputs", *(["NULL"] if has_table(spec) else ())],
             ");",
         ),
+        allowed_include=f'#include "../generated/{allowed}"\n' if allowed else "",
+        refusal="        char refusal[512];\n" if allowed else "",
+        refuse=_REFUSE.format(lower=spec.lower) if allowed else "",
         init=render("runtimes/rknn2/templates/init.c", what=what) if keeps_data else "",
         function=_function(spec),
         op_type=wrapped("        .op_type = ", [f'"{settings(spec).op_type}"'], ","),
         members="\n".join(f"        .{stage} = {stage}_callback," for stage in stages),
     )
+
+
+_REFUSE = """\
+if (!{lower}_allows(&params, refusal, sizeof refusal)) {{
+            problem = refusal;
+        }} else """
 
 
 def _converts_tensors(spec: OpSpec) -> bool:

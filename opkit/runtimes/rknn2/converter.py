@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from opkit.description.allowed_values import limits_of
 from opkit.description.spec import OpSpec, Param
 from opkit.python_layout import literal
 from opkit.runtimes.rknn2.chips import TARGETS
@@ -101,10 +102,22 @@ def _operator(spec: OpSpec, template: str, **values: str) -> str:
         constants=literal(constants, "CONSTANTS = "),
         outputs=literal(outputs, "OUTPUTS = "),
         params=literal(params, "PARAMS = "),
-        methods=_block("operator_methods.py"),
+        methods=_block("operator_methods.py", **_allowed(spec)),
         functions=_block("operator_functions.py"),
         **values,
     )
+
+
+def _allowed(spec: OpSpec) -> dict[str, str]:
+    """Return the parts of the methods that refuse values that op.yml does not allow."""
+    if not any(map(limits_of, spec.params)):
+        return {"check_attribute": "", "check_value": "", "check_allowed": ""}
+    return {
+        "check_attribute": "        if name in self.PARAMS:\n"
+        "            self._value(node, name, value)\n",
+        "check_value": "        self._check_allowed(node, name, result.tolist())\n",
+        "check_allowed": f"\n{_block('operator_allowed.py')}\n",
+    }
 
 
 def _scripts(
@@ -138,6 +151,7 @@ def _param(param: Param) -> tuple[str, dict[str, Any]]:
     attributes: dict[str, Any] = {"type": "str" if param.type.is_text else param.type.element.dtype}
     if param.type.is_list:
         attributes["lengths"] = [param.length] if param.length else range(1, LIMITS.items + 1)
+    attributes |= limits_of(param)
     if param.default is not None:
         default = param.default
         attributes["default"] = list(default) if isinstance(default, tuple) else default

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from opkit.description.allowed_values import limits_of
+from opkit.description.case_values import sample
 from opkit.description.spec import OpSpec
 from opkit.runtimes.files import Readme
 from opkit.runtimes.rknn2.c_files import constant_inputs
@@ -75,5 +77,9 @@ def _example(spec: OpSpec) -> Iterator[str]:
     for tensor in spec.inputs:
         yield f"{tensor.name}=1x3x4x5"
     for param in spec.params:
-        if param.default is None:
+        if param.default is None and limits_of(param):
+            value = sample(param)
+            items = value if param.type.is_list else [value]
+            yield f"{param.name}={','.join(map(str, items))}"
+        elif param.default is None:
             yield f"{param.name}={_SAMPLES[param.type.onnx]}"

@@ -165,9 +165,6 @@ NOT_APPLICABLE: dict[str, NotApplicable] = {
 
 INVALID = [
     InvalidCall(
-        "Gelu", {"x": zeros(3)}, {"approximate": "fast"}, {"y": (3,)}, "must be none or tanh"
-    ),
-    InvalidCall(
         "Mod", {"a": zeros(3), "b": zeros(3)}, {"fmod": 2}, {"c": (3,)}, "fmod must be 0 or 1"
     ),
 ]

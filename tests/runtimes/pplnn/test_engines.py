@@ -18,6 +18,7 @@ from opkit.check.reference import Reference
 from opkit.runtimes.invocation import Array
 from opkit.runtimes.pplnn.names import ENGINES
 from tests.compiling import C_SOURCES
+from tests.files.texts import once_only_files
 from tests.marks import quick_first
 from tests.runtimes.pplnn.engines import (
     INVALID_VALUE,
@@ -169,6 +170,61 @@ def test_invalid_attribute_is_an_error_with_its_name(
     answer = every_kind.run("x86", INPUTS, {**PAIR, **attribute})
     assert answer.status == {"parse": status}
     assert problem in answer.log
+    assert answer.log.count("\n") == 1
+
+
+LIMITED = """\
+name: Limited
+runtimes: [pplnn]
+inputs: {x: {type: VX_TYPE_TENSOR}}
+outputs: {y: {type: VX_TYPE_TENSOR, same_as: x}}
+params:
+  axis: {type: int, default: 0, min: -2, max: 1}
+  count: {type: VX_TYPE_UINT8, default: 1, min: 1}
+  ratio: {type: float, default: 0.5, min: 0.1, max: 1}
+  wide: {type: VX_TYPE_FLOAT64, default: 0.1, choices: [0.1, 0.5]}
+  mode: {type: string, default: linear, choices: [linear, '100%']}
+  strides: {type: ints, default: [1, 1], min: 1}
+  weights: {type: floats, default: [0.5], max: 0.5}
+"""
+
+
+@pytest.fixture(scope="session")
+def limited(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    spec = runtimes.parse(LIMITED)
+    mine = tmp_path_factory.mktemp("mine")
+    (mine / "limited_compute.h").write_text(once_only_files(spec)["limited_compute.h"])
+    return build(spec, tmp_path_factory.mktemp("limited"), mine)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "problem"),
+    [
+        ({}, ""),
+        ({"axis": ("int", -2), "ratio": ("float", 0.1), "wide": ("float", 0.1)}, ""),
+        ({"mode": ("string", "100%"), "strides": ("ints", [7, 1])}, ""),
+        ({"axis": ("int", 2)}, "[axis] of node[node] is [2], expected [-2 to 1]"),
+        ({"count": ("int", 0)}, "[count] of node[node] is [0], expected [1 or more]"),
+        ({"ratio": ("float", 1.5)}, "[ratio] of node[node] is [1.500000], expected [0.1 to 1]"),
+        ({"wide": ("float", 0.25)}, "[wide] of node[node] is [0.250000], expected [0.1, 0.5]"),
+        ({"mode": ("string", "cubic")}, "[mode] of node[node] is [cubic], expected [linear, 100%]"),
+        ({"strides": ("ints", [1, 0])}, "[strides] of node[node] is [0], expected [1 or more]"),
+        (
+            {"weights": ("floats", [0.75])},
+            "[weights] of node[node] is [0.750000], expected [0.5 or",
+        ),
+    ],
+    ids=str,
+)
+def test_value_that_op_yml_does_not_allow(
+    attributes: dict[str, tuple[str, Any]], problem: str, limited: Engine
+) -> None:
+    answer = limited.run("x86", {"x": X}, attributes)
+    if not problem:
+        assert (answer.status["execute"], answer.log) == (SUCCESS, "")
+        return
+    assert answer.status == {"parse": INVALID_VALUE}
+    assert answer.log.startswith(f"ERROR: attribute{problem}")
     assert answer.log.count("\n") == 1
 
 

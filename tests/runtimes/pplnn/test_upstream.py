@@ -156,14 +156,14 @@ outputs:
   y: {type: VX_TYPE_TENSOR, same_as: row, dtype: int32}
   z: {type: VX_TYPE_TENSOR}
 params:
-  a: {type: int, doc: "A \\\\"}
+  a: {type: int, min: -5, doc: "A \\\\"}
   a_count: {type: VX_TYPE_BOOL, default: true}
   b: {type: float, default: 0.5}
   c:
     type: ints
     default: [1, 2, 1000000, 1000001, 1000002, 1000003, 1000004, 1000005, 1000006, 1000007]
-  d: {type: floats, length: 3}
-  e: {type: string, default: "near\\"est"}
+  d: {type: floats, length: 3, min: 0, max: 100.5}
+  e: {type: string, default: "near\\"est", choices: [linear, "near\\"est"]}
   f: {type: string}
   g: {type: VX_TYPE_CHAR, default: 200}
 """

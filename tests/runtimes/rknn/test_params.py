@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from opkit.description.spec import OpSpec
 from opkit.description.types import PARAM_TYPES
 from opkit.runtimes import parse
 from opkit.runtimes.invocation import Invocation, Kernel, RunOptions
@@ -65,20 +68,24 @@ def compute() -> str:
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Kernel:
-    root = tmp_path_factory.mktemp("shown")
-    once = once_only_files(SPEC)
-    files = once | generated_files(SPEC, once["shown_reference.py"])
-    for path, text in {**files, "shown_compute.h": compute()}.items():
+    return built(SPEC, tmp_path_factory.mktemp("shown"), {"shown_compute.h": compute()})
+
+
+def built(spec: OpSpec, root: Path, own: Mapping[str, str]) -> Kernel:
+    """Compile the CPU kernel of an operator with files of its user."""
+    once = once_only_files(spec)
+    files = once | generated_files(spec, once[f"{spec.lower}_reference.py"])
+    for path, text in {**files, **own}.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
     host = root / "build/host"
     host.mkdir(parents=True)
     for program in (host_runtime(), harness()):
         (host / program.name).symlink_to(program)
-    library = root / "build/x64/libshown.so"
+    library = root / f"build/x64/lib{spec.lower}.so"
     flags = ("-shared", f"-I{root}", f"-L{host}", "-lOpenVX", "-lm")
-    build(library, root / "rknn_kernel_shown.c", *flags)
-    return host_kernel(SPEC, library, host)
+    build(library, root / f"rknn_kernel_{spec.lower}.c", *flags)
+    return host_kernel(spec, library, host)
 
 
 ANY = st.fixed_dictionaries({p.name: values(p.type, p.length) for p in SPEC.params})
@@ -112,3 +119,44 @@ def test_math_gets_delivered_values(kernel: Kernel, params: dict[str, Any]) -> N
         if param.type.element.bits < 64 or param.type.element.kind == "float":
             # Wider integers go through a double.
             assert value.data == np.array(given, dtype).tobytes(), param.name
+
+
+LIMITED = """\
+name: Limited
+kernels: [cpu]
+inputs: {input: {type: VX_TYPE_TENSOR}}
+outputs: {output: {type: VX_TYPE_TENSOR}}
+params:
+  axis: {type: VX_TYPE_INT32, default: 0, min: -2, max: 1}
+  count: {type: VX_TYPE_UINT8, default: 1, min: 0, max: 3}
+  ratio: {type: VX_TYPE_FLOAT32, default: 0.5, min: 0.1, max: 1}
+  wide: {type: VX_TYPE_FLOAT64, default: 0.1, choices: [0.1, 0.5]}
+  strides: {type: VX_TYPE_ARRAY, default: [1, 1], choices: [1, 2]}
+"""
+
+
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory: pytest.TempPathFactory) -> Kernel:
+    return built(parse(LIMITED), tmp_path_factory.mktemp("limited"), {})
+
+
+@pytest.mark.parametrize(
+    ("params", "problem"),
+    [
+        ({"axis": -2, "count": 3, "ratio": 0.1, "wide": 0.5, "strides": [2]}, ""),
+        ({"axis": 2}, "param 'axis' is 2 (expected -2 to 1)"),
+        ({"count": 4}, "param 'count' is 4 (expected 0 to 3)"),
+        ({"ratio": 0.05}, "param 'ratio' is 0.05 (expected 0.1 to 1)"),
+        ({"wide": 0.25}, "param 'wide' is 0.25 (expected 0.1, 0.5)"),
+        ({"strides": [1, 2, 3]}, "param 'strides' has the item 3 (expected 1, 2)"),
+    ],
+)
+def test_value_that_op_yml_does_not_allow(
+    limited: Kernel, params: dict[str, Any], problem: str
+) -> None:
+    values_ = {param.name: param.default for param in parse(LIMITED).params} | params
+    inputs = {"input": np.ones(3, np.float16)}
+    invocation = Invocation(inputs, values_, {"output": ((3,), "float16")})
+    result = limited.run(invocation, RunOptions(fill=0x7E))
+    assert result.log == ([f"Limited: {problem}"] if problem else [])
+    assert result.status == (-16 if problem else 0), result.printed

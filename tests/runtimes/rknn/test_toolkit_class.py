@@ -311,6 +311,36 @@ def test_numbers_that_json_cannot_carry_are_refused(type_: str, number: float) -
         from_attribute(type_, "f", number)
 
 
+@pytest.mark.parametrize(
+    ("type_", "kind", "value", "limits", "problem"),
+    [
+        ("VX_TYPE_INT32", "i", 3, {"min": 0, "max": 3}, ""),
+        ("VX_TYPE_INT32", "i", 4, {"min": 0, "max": 3}, "4 is not allowed (expected min 0, max 3)"),
+        ("VX_TYPE_UINT8", "i", 0, {"min": 1}, "0 is not allowed (expected min 1)"),
+        ("VX_TYPE_FLOAT64", "f", float(np.float32(0.1)), {"max": 0.1}, ""),
+        ("VX_TYPE_FLOAT32", "f", 0.2, {"max": 0.1}, "0.2 is not allowed (expected max 0.1)"),
+        ("VX_TYPE_FLOAT32", "f", 0.1, {"choices": (0.1, 0.5)}, ""),
+        ("VX_TYPE_ARRAY", "list", Filled("i", [1, 2]), {"choices": (1, 2)}, ""),
+        (
+            "VX_TYPE_ARRAY",
+            "list",
+            Filled("i", [1, 3]),
+            {"choices": (1, 2)},
+            "3 is not allowed (expected choices [1, 2])",
+        ),
+    ],
+)
+def test_values_that_op_yml_does_not_allow(
+    type_: str, kind: str, value: Any, limits: dict[str, Any], problem: str
+) -> None:
+    if not problem:
+        from_attribute(type_, kind, value, **limits)
+        return
+    with pytest.raises(ValueError, match=r"^Copy: node 'scope/node': param 'value': ") as caught:
+        from_attribute(type_, kind, value, **limits)
+    assert str(caught.value).endswith(problem)
+
+
 def test_int64_that_armhf_changes_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert from_attribute("VX_TYPE_INT64", "i", 2**63 - 1) == 2**63 - 1
     assert capsys.readouterr().out == (

@@ -438,3 +438,74 @@ def test_missing_attribute_without_default(host: Path, tmp_path: Path) -> None:
         )
         assert not result.leaks  # the previously read texts are freed
     operator.close()
+
+
+# ---- min, max and choices ----
+
+LIMITED = """\
+name: Limited
+runtimes: [rknn2]
+inputs: {x: {type: VX_TYPE_TENSOR}}
+outputs: {y: {type: VX_TYPE_TENSOR, same_as: x}}
+params:
+  axis: {type: int, default: 0, min: -2, max: 1}
+  count: {type: VX_TYPE_UINT8, default: 1, min: 1, source: 'const:count'}
+  ratio: {type: float, default: 0.5, min: 0.1, max: 1}
+  wide: {type: VX_TYPE_FLOAT64, default: 0.1, choices: [0.1, 0.5]}
+  mode: {type: string, default: linear, choices: [linear, '100%']}
+  strides: {type: ints, default: [1, 1], min: 1}
+  weights: {type: floats, default: [0.5], max: 0.5}
+"""
+LIMITED_COMPUTE = """\
+#include "generated/limited.h"
+static const char *limited_compute(const struct limited_inputs *inputs,
+                                   const struct limited_params *params,
+                                   struct limited_outputs *outputs)
+{
+    (void)params;
+    outputs->y.float32[0] = inputs->x.float32[0];
+    return NULL;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def limited(host: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operator]:
+    made = build_operator(tmp_path_factory.mktemp("limited"), host, LIMITED, LIMITED_COMPUTE)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("params", "problem"),
+    [
+        ({"axis": 1}, ""),
+        ({"axis": -2, "ratio": 0.1, "wide": 0.5, "mode": "100%", "strides": [7, 1]}, ""),
+        ({"axis": 2}, "param 'axis' is 2 (expected -2 to 1)"),
+        ({"axis": -3}, "param 'axis' is -3 (expected -2 to 1)"),
+        ({"count": 0}, "param 'count' is 0 (expected 1 or more)"),
+        ({"ratio": 1.5}, "param 'ratio' is 1.5 (expected 0.1 to 1)"),
+        ({"wide": 0.25}, "param 'wide' is 0.25 (expected 0.1, 0.5)"),
+        ({"mode": "cubic"}, "param 'mode' is cubic (expected linear, 100%)"),
+        ({"strides": [1, 0]}, "param 'strides' has the item 0 (expected 1 or more)"),
+        ({"weights": [0.5, 0.75]}, "param 'weights' has the item 0.75 (expected 0.5 or less)"),
+    ],
+)
+def test_value_that_op_yml_does_not_allow(
+    limited: Operator, params: dict[str, Any], problem: str
+) -> None:
+    values_ = {param.name: param.default for param in limited.spec.params} | params
+    x = {"x": np.ones(1, np.float32)}
+    result = limited.run(x, values_, {"y": ((1,), "float32")})
+    assert result.status == (-1 if problem else 0), result.printed
+    assert result.printed == (f"Limited: {problem}" if problem else "")
+    assert not result.leaks
+
+
+def test_nan_is_outside_of_a_range(limited: Operator) -> None:
+    values_ = {param.name: param.default for param in limited.spec.params}
+    nan = attribute(DTYPES["float32"], np.array([np.nan], np.float32))
+    x = {"x": np.ones(1, np.float32)}
+    result = limited.run(x, values_, {"y": ((1,), "float32")}, {"attribute:ratio": nan})
+    assert result.status == -1
+    assert "param 'ratio' is nan (expected 0.1 to 1)" in result.printed.replace("-nan", "nan")

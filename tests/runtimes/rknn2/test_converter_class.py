@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import util
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -307,6 +307,44 @@ def test_wrong_param_is_refused(param: str, value: Any, problem: str, tmp_path: 
     wrong = node() if value is None else node(p=value)
     with pytest.raises(ValueError, match=f"^cstShift: node 'shift_0'.*{problem}"):
         operator.shape_infer(wrong, *SIGNATURE)
+
+
+@pytest.mark.parametrize(
+    ("param", "value", "problem"),
+    [
+        ("{type: int, min: 0, max: 3}", 3, ""),
+        ("{type: int, min: 0, max: 3}", 4, "'p' is 4 (expected min 0, max 3)"),
+        ("{type: float, min: 0.1}", 0.1, ""),
+        ("{type: float, min: 0.1}", 0.05, "'p' is 0.05 (expected min 0.1)"),
+        ("{type: VX_TYPE_FLOAT64, choices: [0.1]}", float(np.float32(0.1)), ""),
+        ("{type: ints, choices: [1, 2]}", [1, 2, 3], "'p' is 3 (expected choices [1, 2])"),
+        ("{type: string, choices: [linear]}", "linear", ""),
+        ("{type: string, choices: [linear]}", "lin", "'p' is lin (expected choices ['linear'])"),
+    ],
+)
+def test_value_that_op_yml_does_not_allow(
+    param: str, value: Any, problem: str, tmp_path: Path
+) -> None:
+    operator = custom_op(tmp_path, f"q: {{type: int, default: 0}}, p: {param}")
+    checks: list[Callable[[], Any]] = [
+        lambda: operator.shape_infer(node(p=value), *SIGNATURE),
+        lambda: operator.compute(node(p=value), INPUTS),
+        lambda: operator.check_attribute(node(p=value), "p", value),  # of make_onnx.py
+    ]
+    for check in checks:
+        if not problem:
+            check()
+            continue
+        with pytest.raises(ValueError, match=r"^cstShift: node 'shift_0': ") as caught:
+            check()
+        assert str(caught.value).endswith(problem)
+
+
+def test_constant_input_that_op_yml_does_not_allow(tmp_path: Path) -> None:
+    operator = custom_op(tmp_path, "p: {type: ints, min: 1, source: 'const:p'}")
+    operator.compute(node(), [*INPUTS, np.array([1, 2])])
+    with pytest.raises(ValueError, match=r"^cstShift: node 'shift_0': 'p' is 0 \(expected min 1"):
+        operator.compute(node(), [*INPUTS, np.array([1, 0])])
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ ${parse}
 
     WarnOfUnknown(pb);
 ${reads}
-    return status;
+${checks}    return status;
 }
 
 ${pack}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from textwrap import indent
+
 from opkit.description.spec import Param, Tensor
+from opkit.files.allowed_params import CXX, allowed_text, is_checked, refusal
 from opkit.runtimes.pplnn.params import cxx_default, cxx_type, packed
 from opkit.runtimes.pplnn.skeletons import shapes_file
 from opkit.runtimes.pplnn.sources import has_shape_rule
 from opkit.runtimes.pplnn.upstream.form import Form
 from opkit.runtimes.pplnn.upstream.layout import (
+    LINE_LENGTH,
     TEMPLATES,
     file_text,
     filled,
@@ -15,7 +19,7 @@ from opkit.runtimes.pplnn.upstream.layout import (
     joined,
     line_comment,
 )
-from opkit.text import render
+from opkit.text import c_string, render
 
 _PREFIX = "_ST_HPC_"
 _TRACE = {"bool": "%d", "float": "%f"}
@@ -138,7 +142,22 @@ def _read(param: Param) -> str:
         message = f"attribute[{name}] must have {param.length} items."
         condition = f"    if (param->{name}.size() != {param.length}) {{"
         lines += _checked(condition, message, "RC_INVALID_VALUE")
+    if is_checked(param):
+        lines += _refuse(param)
     return "\n".join(lines)
+
+
+def _refuse(param: Param) -> list[str]:
+    """Return the lines that refuse values that op.yml does not allow."""
+    place = "item" if param.type.is_list else f"param->{param.name}"
+    line_length = LINE_LENGTH - len("    ") * param.type.is_list
+    condition = refusal(param, place, "    if (", ") {", CXX, line_length)
+    message = c_string(f"attribute[{param.name}] must be {allowed_text(param)}.")
+    lines = _checked(condition, message[1:-1], "RC_INVALID_VALUE")
+    if not param.type.is_list:
+        return lines
+    loop = f"    for ({param.type.element.c_type} item : param->{param.name}) {{"
+    return [loop, indent("\n".join(lines), "    "), "    }"]
 
 
 def _items(initializer: str) -> list[str]:

@@ -11,7 +11,7 @@
 
 #include "../include/opkit/runtimes/rknn/openvx.h"
 #include "${lower}.h"
-
+$allowed_include
 /* The index of each parameter in that array. */
 enum {
 $indices
@@ -48,7 +48,7 @@ $tensors
     memset(arguments, 0, sizeof *arguments);
     OPKIT_TRY(opkit_open_tensors(call, tensors, sizeof tensors / sizeof tensors[0], $half,
                                  &arguments->memory));
-$reads    return VX_SUCCESS;
+$reads$check_params    return VX_SUCCESS;
 }
 
 /* Writes the outputs to the device. Returns VX_SUCCESS, or the status of the first error. */

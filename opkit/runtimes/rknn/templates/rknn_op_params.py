@@ -30,7 +30,7 @@ $constants
         result = items.astype(attributes["type"])
         if "float" not in attributes["type"] and not np.array_equal(result, items):
             raise ValueError("{} does not fit {}".format(items.tolist(), attributes["type"]))
-$finite        if "lengths" not in attributes:  # a single number
+$finite$allowed        if "lengths" not in attributes:  # a single number
             return result.item()
         if len(result) not in attributes["lengths"]:
             raise ValueError("{} items, not {}".format(len(result), attributes["lengths"]))

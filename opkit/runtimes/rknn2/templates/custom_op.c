@@ -4,7 +4,7 @@ $about
 ${threads}#include "${lower}_custom_op.h"
 
 #include "../include/opkit/runtimes/rknn2/custom_op.h"
-#include "../${compute_header}"
+$allowed_include#include "../${compute_header}"
 
 $description
 $compute_comment
@@ -29,8 +29,8 @@ static int compute_callback(rknn_custom_op_context *context, rknn_custom_op_tens
 
     int status = opkit_open_call(&call);
     if (status == 0) {
-        const char *problem = NULL;
-        if (!opkit_are_empty(&outputs, sizeof outputs)) {
+${refusal}        const char *problem = NULL;
+        ${refuse}if (!opkit_are_empty(&outputs, sizeof outputs)) {
 $compute
         }
         status = opkit_finish_call(&call, problem);

@@ -42,7 +42,7 @@
                 f"node '{node.name}': attribute '{name}' is {number}, on which librknnrt aborts "
                 f"when it loads the model (expected {expected})"
             )
-
+$check_attribute
     def write_defaults(self, nodes):
         """Add missing attributes with their defaults to onnx nodes of the operator.
 
@@ -121,12 +121,12 @@
         is_exact = kinds == "f" or np.array_equal(result, items)
         if items.dtype.kind not in kinds or not is_exact:
             self._fail(f"node '{node.name}': '{name}' is {value!r}, expected {param['type']}")
-        if "lengths" not in param and len(result) == 1:
+$check_value        if "lengths" not in param and len(result) == 1:
             return result.item()
         if len(result) not in param.get("lengths", ()):
             expected = param.get("lengths", "a single one")
             self._fail(f"node '{node.name}': '{name}' has {len(items)} items, expected {expected}")
         return result.tolist()
-
+$check_allowed
     def _fail(self, problem):
         raise ValueError(f"{self.op_type}: {problem}")

@@ -19,7 +19,7 @@ from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files import elementwise
 from opkit.files.generated import generated_files
-from opkit.files.needed import WORKFLOWS, is_read, needed
+from opkit.files.needed import ACTION, HEADERS, WORKFLOWS, is_read, needed
 from opkit.files.skeletons import once_only_files
 from opkit.files.unknown_names import unknown_names
 from opkit.manifest import Manifest, Wheel
@@ -146,13 +146,13 @@ def update(root: Path) -> OpSpec:
     """
     spec = load(root)
     for path in write(root, spec):
-        print(f"delete {path}: no longer generated from op.yml")
+        was_named = path == ACTION or path.startswith(HEADERS)
+        reason = "no file names it" if was_named else "no longer generated from op.yml"
+        print(f"delete {path}: {reason}")
     return spec
 
 
-def write(
-    root: Path, spec: OpSpec, wheel: Wheel | None = None, lock: str = ""
-) -> list[str]:
+def write(root: Path, spec: OpSpec, wheel: Wheel | None = None, lock: str = "") -> list[str]:
     """Bring the repository's files in line with the operator.
 
     A user's file is written only if no build has written it before and it does not exist: all

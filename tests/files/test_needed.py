@@ -73,7 +73,9 @@ def test_header_follows_the_files_that_include_it(
     assert headers(root) == before
 
 
-def test_header_stays_as_long_as_a_file_includes_it(root: Path) -> None:
+def test_header_stays_as_long_as_a_file_includes_it(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Also one outside of the build, and by a macro."""
     include(root / "myoperator_compute.h", f'"{COMPUTE}/math.h"')
     repository.update(root)
@@ -84,7 +86,9 @@ def test_header_stays_as_long_as_a_file_includes_it(root: Path) -> None:
     repository.update(root)
     assert f"{COMPUTE}/math.h" in headers(root)
     (root / "tools/bench.c").unlink()
+    assert capsys.readouterr().out == ""
     repository.update(root)
+    assert capsys.readouterr().out == f"delete {COMPUTE}/math.h: no file names it\n"
     assert f"{COMPUTE}/math.h" not in headers(root)
 
 

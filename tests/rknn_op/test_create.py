@@ -80,7 +80,7 @@ def test_wrong_answer_is_asked_again() -> None:
     ],
 )
 def test_wrong_runtimes_are_asked_again(arguments: list[str], answer: str, message: str) -> None:
-    done = _answered("Edge", *arguments, answers=f"{answer}\nRKNN2\nnone\n")
+    done = _answered("Edge", *arguments, answers=f"{answer}\nRKNN2\nnone\nci\n")
     assert done.exit_code == 0, done.output
     assert f"Error: {message}\n" in done.stderr
     assert "runtimes: [rknn2]" in _op_yml("Edge")

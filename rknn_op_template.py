@@ -28,6 +28,7 @@ _write_no_bytecode = sys.dont_write_bytecode
 sys.dont_write_bytecode = True  # keep the clone clean
 sys.path.insert(0, str(ROOT))
 try:
+    from opkit.creation import extras
     from opkit.creation.adaptation import adapted
     from opkit.creation.license import NONE, license_text
     from opkit.creation.schema import with_schema
@@ -51,9 +52,9 @@ _Checked = TypeVar("_Checked")
 class Answers(Extension):
     """Checks the answers, and prevents Jinja from executing them.
 
-    Adds the filters `operator_name`, `runtimes`, `description` and `license`; each gets all answers
-    so far. Adds the global `opkit_parent`, the folder from which hooks import this template's
-    opkit.
+    Adds the filters `operator_name`, `runtimes`, `description`, `license` and `extras`; each gets
+    all answers so far. Adds the global `opkit_parent`, the folder from which hooks import this
+    template's opkit.
     """
 
     def __init__(self, environment: Environment) -> None:
@@ -63,6 +64,7 @@ class Answers(Extension):
         environment.filters["runtimes"] = default_runtimes
         environment.filters["description"] = description
         environment.filters["license"] = license_of_answers
+        environment.filters["extras"] = left_out_files
         environment.globals["opkit_parent"] = str(ROOT)
         self._own_sources = _own_sources()
 
@@ -156,6 +158,19 @@ def _license(answers: Mapping[str, Any], author: str) -> str:
     choice = _text_answer(answers, "license")
     try:
         return license_text(ROOT / "licenses", choice, author, answers["op_name"])
+    except OpkitError as error:
+        _refuse(str(error))
+
+
+def left_out_files(answers: dict[str, Any]) -> str:
+    """Check the answer to `extras` and return the paths of the files to leave out, as JSON."""
+    paths = _until_valid(answers, "extras", extras.DEFAULT, lambda: _checked_extras(answers))
+    return json.dumps(paths)
+
+
+def _checked_extras(answers: Mapping[str, Any]) -> tuple[str, ...]:
+    try:
+        return extras.left_out(_text_answer(answers, "extras"))
     except OpkitError as error:
         _refuse(str(error))
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 
 # cruft passes no output folder: it generates in temporary folders, so print no next steps.
 OPKIT_PARENT = json.loads(r""" {{ opkit_parent | tojson }} """)
+LEFT_OUT = json.loads(r""" {{ cookiecutter.__extras | default("[]") }} """)
 OUTPUT_DIR = json.loads(r""" {{ cookiecutter._output_dir | default("") | tojson }} """)
 
 
@@ -25,6 +27,10 @@ def main() -> int:
     from opkit.errors import OpkitError
     from opkit.repository import load
 
+    for path in LEFT_OUT:
+        (project / path).unlink(missing_ok=True)
+        with suppress(OSError):  # has other files
+            (project / path).parent.rmdir()
     try:
         spec = load(project)
         was_there = (project / f"{spec.lower}_compute.h").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass, field
@@ -10,7 +11,7 @@ from opkit.errors import OpkitError
 from opkit.version import VERSION, is_newer, is_version
 
 PATH = "generated/manifest.json"
-
+LOCK = "requirements.lock"
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _WHEEL = re.compile(r"rknn_opkit-([0-9.]+\+[0-9a-f]{12})-py3-none-any\.whl")
@@ -43,12 +44,19 @@ class Manifest:
         once: path of a user's file -> the version that wrote it.
         generated: the paths of the files that every build writes.
         wheel: the repository's wheel; None: there is no manifest yet.
+        lock: the digest of requirements.lock; empty: it is the workspace's.
     """
 
     version: str = VERSION
     once: dict[str, str] = field(default_factory=dict)
     generated: tuple[str, ...] = ()
     wheel: Wheel | None = None
+    lock: str = ""
+
+
+def digest(data: bytes) -> str:
+    """Return the digest of a file, in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def to_text(manifest: Manifest) -> str:
@@ -57,6 +65,7 @@ def to_text(manifest: Manifest) -> str:
     content = {
         "version": manifest.version,
         **wheel,
+        **({"lock": manifest.lock} if manifest.lock else {}),
         "written once": dict(sorted(manifest.once.items())),
         "generated": sorted(manifest.generated),
     }
@@ -74,6 +83,7 @@ def from_text(text: str) -> Manifest:
         version, once = content["version"], content["written once"]
         generated = content["generated"]
         wheel = Wheel(**content["wheel"]) if "wheel" in content else None
+        lock = content.get("lock", "")
         entries = [version, *once, *once.values(), *generated]
         if not all(isinstance(entry, str) for entry in entries):
             raise TypeError
@@ -83,6 +93,8 @@ def from_text(text: str) -> Manifest:
             raise ValueError
         if wheel and not (_WHEEL.fullmatch(wheel.name) and _SHA256.fullmatch(wheel.sha256)):
             raise ValueError
+        if lock and not _SHA256.fullmatch(lock):
+            raise ValueError
     except (AttributeError, KeyError, TypeError, ValueError):
         raise OpkitError(f"{PATH}: invalid manifest; restore it (`git checkout {PATH}`)") from None
     if is_newer(version):
@@ -90,4 +102,4 @@ def from_text(text: str) -> Manifest:
             f"{PATH}: version {version} of rknn-op-template wrote this repository, and this is "
             f"{VERSION}; use version {version} or later"
         )
-    return Manifest(version, once, tuple(generated), wheel)
+    return Manifest(version, once, tuple(generated), wheel, lock)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -19,9 +19,11 @@ from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files import elementwise
 from opkit.files.generated import generated_files
+from opkit.files.needed import ACTION, HEADERS, WORKFLOWS, is_read, needed
 from opkit.files.skeletons import once_only_files
 from opkit.files.unknown_names import unknown_names
 from opkit.manifest import Manifest, Wheel
+from opkit.members import SKIPPED
 from opkit.repository_files import refuse_links, write_text
 from opkit.version import BUILD, VERSION
 
@@ -81,6 +83,41 @@ def refuse_other_opkit(root: Path) -> None:
         )
 
 
+def changed_lock(root: Path) -> list[Complaint]:
+    """Return a complaint if requirements.lock is not the one that the manifest names by its digest.
+
+    Args:
+        root: a repository, or a workspace; a member has the lock of its workspace.
+
+    Raises:
+        OpkitError: the manifest is invalid, or of a newer version.
+    """
+    home = workspace.home(root)
+    path = os.path.relpath(home / manifest.LOCK, root)
+    restore = f"restore it (`git checkout {path}`)"
+    try:
+        data = (home / manifest.LOCK).read_bytes()
+    except OSError as error:
+        return [Complaint(path, f"cannot be read: {error.strerror}", hint=restore)]
+    if manifest.digest(data) == read_manifest(home).lock:
+        return []
+    named = os.path.relpath(home / manifest.PATH, root)
+    problem = f"is not the file that {named} names by its hash"
+    hint = f"{restore}, or accept the change: python3 -m opkit.ci.lock"
+    return [Complaint(path, problem, hint=hint)]
+
+
+def refuse_changed_lock(root: Path) -> None:
+    """Refuse another requirements.lock than that of the manifest.
+
+    Raises:
+        SourceError: the message names the command that accepts the change.
+        OpkitError: as changed_lock does.
+    """
+    for complaint in changed_lock(root):
+        raise SourceError(complaint)
+
+
 def requirements(root: Path) -> str:
     """Return the path of requirements.txt, relative to the repository."""
     return os.path.relpath(workspace.home(root) / "requirements.txt", root)
@@ -109,11 +146,13 @@ def update(root: Path) -> OpSpec:
     """
     spec = load(root)
     for path in write(root, spec):
-        print(f"delete {path}: no longer generated from op.yml")
+        was_named = path == ACTION or path.startswith(HEADERS)
+        reason = "no file names it" if was_named else "no longer generated from op.yml"
+        print(f"delete {path}: {reason}")
     return spec
 
 
-def write(root: Path, spec: OpSpec, wheel: Wheel | None = None) -> list[str]:
+def write(root: Path, spec: OpSpec, wheel: Wheel | None = None, lock: str = "") -> list[str]:
     """Bring the repository's files in line with the operator.
 
     A user's file is written only if no build has written it before and it does not exist: all
@@ -123,6 +162,7 @@ def write(root: Path, spec: OpSpec, wheel: Wheel | None = None) -> list[str]:
         root: the repository.
         spec: the operator of its op.yml.
         wheel: the repository's new wheel, for the manifest; None: the wheel stays.
+        lock: the digest of its new lock; empty: the lock stays.
 
     Returns:
         The paths of the deleted files, which op.yml no longer generates.
@@ -146,13 +186,13 @@ def write(root: Path, spec: OpSpec, wheel: Wheel | None = None) -> list[str]:
         _require_sources(root, spec)
     once = _write_once(root, own, before.once, is_new)
     _require_files(root, spec, required)
-    generated = _generated_files(root, spec)
+    generated = _generated_files(root, spec, before)
     if spec.elementwise:
         _refuse_own_files(root, spec, before, generated)
         replaced = {*generated, _compute_file(spec)}
         once = {path: version for path, version in once.items() if path not in replaced}
     stale = {*before.generated} - {*generated} - {*once}
-    now = Manifest(VERSION, once, tuple(generated), wheel or before.wheel)
+    now = Manifest(VERSION, once, tuple(generated), wheel or before.wheel, lock or before.lock)
     texts = {**generated, manifest.PATH: manifest.to_text(now)}
     refuse_links(root, *stale, *texts)
     deleted = sorted(path for path in stale if (root / path).exists())
@@ -262,15 +302,41 @@ def _refuse_own_files(
             raise SourceError(Complaint(path, problem, hint=hint))
 
 
-def _generated_files(root: Path, spec: OpSpec) -> dict[str, str]:
-    """Return path -> text of all generated files.
+def _generated_files(root: Path, spec: OpSpec, before: Manifest) -> dict[str, str]:
+    """Return path -> text of the repository's generated files.
+
+    Args:
+        root: the repository.
+        spec: its operator.
+        before: its manifest.
 
     Raises:
         OpkitError: as generated_files does.
     """
     reference = (root / f"{spec.lower}_reference.py").read_text(encoding="utf-8")
     math = (root / spec.math_file).read_text(encoding="utf-8") if spec.elementwise else ""
-    return _without_shared(root, generated_files(spec, reference, runtimes.selected(spec), math))
+    files = generated_files(spec, reference, runtimes.selected(spec), math)
+    known = {*files, *before.generated}
+    own = {path: (root / path).read_bytes() for path in _read_files(root) if path not in known}
+    return _without_shared(root, needed(files, own))
+
+
+def _read_files(root: Path) -> Iterator[str]:
+    """Yield the paths of the repository's files that may name generated files."""
+    for folder, folders, names in os.walk(root):
+        place = "" if folder == str(root) else f"{os.path.relpath(folder, root)}/"
+        folders[:] = [name for name in folders if _may_have_sources(folder, f"{place}{name}/")]
+        for path in (f"{place}{name}" for name in names):
+            if is_read(path) and (root / path).is_file():
+                yield path
+
+
+def _may_have_sources(parent: str, path: str) -> bool:
+    """Return whether a folder may have the user's files: is not hidden, built or an environment."""
+    name = path.split("/")[-2]
+    if name[0] == "." or name in SKIPPED:
+        return WORKFLOWS.startswith(path)
+    return not os.path.isfile(f"{parent}/{name}/pyvenv.cfg")  # noqa: PTH113  str is faster
 
 
 def _without_shared(root: Path, files: dict[str, str]) -> dict[str, str]:
@@ -319,7 +385,7 @@ def stale(root: Path, spec: OpSpec) -> list[Complaint]:
         OpkitError: the reference or the math cannot be used.
     """
     found = []
-    for path, text in _generated_files(root, spec).items():
+    for path, text in _generated_files(root, spec, read_manifest(root)).items():
         try:
             # str paths are faster, which counts for the files of hundreds of repositories.
             with open(f"{root}/{path}", "rb") as file:  # noqa: PTH123  str, as above

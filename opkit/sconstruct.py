@@ -58,6 +58,7 @@ def construct(root: Path) -> None:
     try:
         repository.refuse_path(root)
         repository.refuse_other_opkit(root)
+        repository.refuse_changed_lock(root)
         kept_files = () if changes_nothing else (lock.acquire(root),)
         if not changes_nothing:
             refuse_links_in(root, BUILD, but=machinery.FOLDER)

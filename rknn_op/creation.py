@@ -14,8 +14,9 @@ from typing import Any
 
 from opkit import manifest, repository, runtimes
 from opkit.complaint import Complaint
+from opkit.creation import extras
 from opkit.creation.adaptation import adapted
-from opkit.creation.completion import LOCK, REQUIREMENTS
+from opkit.creation.completion import REQUIREMENTS
 from opkit.creation.license import NONE, license_text
 from opkit.creation.origin import Origin, documentation
 from opkit.creation.requirements import Extra, lock_text, requirements_text
@@ -26,8 +27,9 @@ from opkit.description.file import read_description, read_stream
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.generated import generated_files
+from opkit.files.needed import needed
 from opkit.files.skeletons import once_only_files
-from opkit.manifest import Manifest
+from opkit.manifest import LOCK, Manifest
 from opkit.models.rewriting import with_target
 from opkit.scratch import scratch_folder
 from opkit.version import VERSION
@@ -45,6 +47,7 @@ class Choices:
         target: the default target; empty: the description's.
         license: the SPDX name of the new repository's license, or `none`.
         author: the author in the license; empty: the authors of the new repository.
+        extras: the files around the operator, one of opkit.creation.extras; a workspace has all.
         workspace: the workspace of the repositories, which is made first if it does not exist.
     """
 
@@ -52,6 +55,7 @@ class Choices:
     target: str = ""
     license: str = NONE
     author: str = ""
+    extras: str = extras.DEFAULT
     workspace: Path | None = None
 
 
@@ -160,6 +164,7 @@ def plan_text(
     repository.refuse_folder_name(name)
     refuse_existing(folder)
     license = license_text(template.LICENSES, choices.license, choices.author, name)
+    extras.left_out(choices.extras)  # refuses an unknown one
     own = {"LICENSE": license.encode()} if license else {}
     return Plan(spec, with_schema(text), folder, {**own, **files}, choices, warnings)
 
@@ -395,14 +400,23 @@ def contents_alone(plan: Plan) -> dict[str, dict[str, bytes]]:
     }
     reference = of_operator[f"{spec.lower}_reference.py"].decode()
     math = of_operator[spec.math_file].decode()
-    generated = generated_files(spec, reference, chosen, math)
-    written = Manifest(VERSION, dict.fromkeys(skeletons, VERSION), tuple(generated), own)
+    left_out = extras.left_out(plan.choices.extras)
+    copied = {path: data for path, data in template.files().items() if path not in left_out}
+    generated = needed(generated_files(spec, reference, chosen, math), copied | of_operator)
+    lock = lock_text(own, plan.extra)
+    written = Manifest(
+        VERSION,
+        dict.fromkeys(skeletons, VERSION),
+        tuple(generated),
+        own,
+        manifest.digest(lock.encode()),
+    )
     known = origin()
     of_operator["README.md"] += documentation(known).encode()
     cruft = {CRUFT: cruft_text(_cruft_state(plan, known, sorted(of_operator)))} if known else {}
-    more = {manifest.PATH: manifest.to_text(written), LOCK: lock_text(own, plan.extra), **cruft}
+    more = {manifest.PATH: manifest.to_text(written), LOCK: lock, **cruft}
     return {
-        "yours": template.files() | of_operator,
+        "yours": copied | of_operator,
         "generated": _encoded(generated | more),
         "opkit": {own.name: data},
     }
@@ -487,6 +501,7 @@ def _cruft_state(plan: Plan, known: Origin, skipped: Sequence[str]) -> dict[str,
         "runtimes": ", ".join(plan.spec.runtimes),
         "license": plan.choices.license,
         "author": plan.choices.author,
+        "extras": plan.choices.extras,
         "_template": known.url,
     }
     return {

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from opkit import manifest, workspace
-from opkit.creation.completion import LOCK, REQUIREMENTS
-from opkit.creation.requirements import Extra, extra_in, extra_lines, lock_text
+from opkit.creation.completion import REQUIREMENTS, shared_pins
+from opkit.creation.requirements import Extra, extra_in, extra_lines
 from opkit.creation.wheel import wheel
 from opkit.errors import OpkitError
 from opkit.files.readme import shared_rows
@@ -105,18 +105,20 @@ def up(root: Path, folder: Path) -> str:
 
 
 def member_manifest(text: str) -> str:
-    """Return a repository's manifest without the shared files."""
+    """Return a repository's manifest without the shared files and the lock."""
     whole = manifest.from_text(text)
     once = workspace.own_files(whole.once)
     generated = tuple(path for path in whole.generated if not workspace.is_shared(path))
-    return manifest.to_text(replace(whole, once=once, generated=generated))
+    return manifest.to_text(replace(whole, once=once, generated=generated, lock=""))
 
 
 def whole_manifest(member: Manifest, shared: Manifest) -> Manifest:
-    """Return a member's manifest with the shared files of a repository that stands alone."""
+    """Return a member's manifest with the shared files and the lock of one that stands alone."""
     generated = {*member.generated, *filter(workspace.is_shared, shared.generated)}
     once = {path: version for path, version in shared.once.items() if workspace.is_shared(path)}
-    return replace(member, once={**once, **member.once}, generated=tuple(generated))
+    return replace(
+        member, once={**once, **member.once}, generated=tuple(generated), lock=shared.lock
+    )
 
 
 # ---- README.md and SConstruct --------------------------------------------------------------------
@@ -150,7 +152,7 @@ def _passages(to_root: str) -> list[tuple[str, str]]:
         ("](docs/", f"]({to_root}docs/"),
         (
             shared_rows(),
-            f"| `{to_root}README.md` | the workspace: packages, opkit, CI, documents | yours |\n",
+            f"* `{to_root}README.md`: the workspace, with packages, opkit, CI and documents.\n",
         ),
     ]
 
@@ -168,5 +170,6 @@ def require_package(root: Path, extra: Extra) -> None:
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
     if not extra or extra_in(text) == extra:
         return
-    write_text(root, REQUIREMENTS, text + extra_lines(extra))
-    write_text(root, LOCK, lock_text(wheel()[0], extra))
+    text += extra_lines(extra)
+    for path, content in {REQUIREMENTS: text, **shared_pins(text)}.items():
+        write_text(root, path, content)

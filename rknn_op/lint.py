@@ -143,7 +143,7 @@ _UPDATE = "`rknn-op update` brings the repository to this version"
 
 def _opkit(root: Path) -> Iterator[Complaint]:
     """Yield complaints if a repository's opkit is not the one of this version."""
-    from opkit import manifest, repository
+    from opkit import manifest, repository, workspace
     from opkit.creation.wheel import wheel
     from rknn_op import own_opkit
 
@@ -162,6 +162,8 @@ def _opkit(root: Path) -> Iterator[Complaint]:
     except OpkitError as error:
         yield Complaint(own.name, str(error), hint=own_opkit.RESTORE)
         return
+    if not workspace.of_member(root):  # whose lock is its workspace's
+        yield from repository.changed_lock(root)
     if own != current:
         problem = f"is of version {own.version}; this command is of {current.version}"
         yield Complaint(own.name, problem, hint=_UPDATE, severity="warning")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from opkit import manifest, repository, runtimes, workspace
-from opkit.creation.completion import LOCK, REQUIREMENTS
+from opkit.creation import extras
+from opkit.creation.completion import REQUIREMENTS, shared_pins
 from opkit.creation.requirements import extra_in, lock_text, requirements_text
 from opkit.creation.wheel import wheel
 from opkit.description.file import read_description
@@ -16,6 +17,7 @@ from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.generated import generated_files
 from opkit.files.skeletons import once_only_files
+from opkit.manifest import LOCK
 from rknn_op import joining, template
 from rknn_op.all_or_nothing import apply
 from rknn_op.creation import CRUFT, cruft_of
@@ -78,8 +80,8 @@ def add(folder: Path) -> Moved:
     if packages:
         before = (root / REQUIREMENTS).read_text(encoding="utf-8")
         text = before + "".join(f"{line}\n" for line in packages)
-        lock = lock_text(own, extra_in(text))
-        apply(root, {REQUIREMENTS: text.encode(), LOCK: lock.encode()})
+        texts = {REQUIREMENTS: text, **shared_pins(text)}
+        apply(root, {path: content.encode() for path, content in texts.items()})
     changed = _changed(folder, joining.member_files(_own(folder), root, folder))
     apply(folder, {**changed, **dict.fromkeys([*deleted, own.name])})
     kept = [path for path in here if path not in deleted]
@@ -103,11 +105,12 @@ def eject(folder: Path) -> Moved:
     joining.require_current(root)
     own, data = wheel()
     spec = _spec(folder)
-    shared = _shared(folder, spec, (root / REQUIREMENTS).read_text(encoding="utf-8"))
+    text = (root / REQUIREMENTS).read_text(encoding="utf-8")
+    shared = _shared(folder, spec, text, extras.left_out(extras.DEFAULT))
     generated = {*_generated(folder, spec), LOCK}
     kept = [path for path in shared if path not in generated and (folder / path).is_file()]
     shared = {path: content for path, content in shared.items() if path not in kept}
-    files = {**_alone(folder, root, spec), **shared}
+    files = {**_alone(folder, root, spec, manifest.digest(shared[LOCK])), **shared}
     files |= _cruft(folder, spec)
     changed = _changed(folder, files)
     apply(folder, {**changed, own.name: data})
@@ -144,13 +147,16 @@ def _generated(folder: Path, spec: OpSpec) -> dict[str, bytes]:
     return {path: text.encode() for path, text in texts.items() if workspace.is_shared(path)}
 
 
-def _shared(folder: Path, spec: OpSpec, requirements: str) -> dict[str, bytes]:
+def _shared(
+    folder: Path, spec: OpSpec, requirements: str, left_out: Collection[str] = ()
+) -> dict[str, bytes]:
     """Return path -> content of the shared files of a repository that stands alone.
 
     Args:
         folder: the repository.
         spec: its operator.
         requirements: the text of the workspace's requirements.txt; empty: without own packages.
+        left_out: the paths of the template's files that the repository does not get.
     """
     once = once_only_files(spec, runtimes.selected(spec))
     text = requirements_text(wheel()[0], requirements)
@@ -159,13 +165,24 @@ def _shared(folder: Path, spec: OpSpec, requirements: str) -> dict[str, bytes]:
         REQUIREMENTS: text,
         LOCK: lock_text(wheel()[0], extra_in(text)),
     }
-    copied = {path: data for path, data in template.files().items() if workspace.is_shared(path)}
+    copied = {
+        path: data
+        for path, data in template.files().items()
+        if workspace.is_shared(path) and path not in left_out
+    }
     encoded = {path: text.encode() for path, text in texts.items()}
     return {**copied, **encoded, **_generated(folder, spec)}
 
 
-def _alone(folder: Path, root: Path, spec: OpSpec) -> dict[str, bytes]:
-    """Return path -> content of the manifest, and of files with paths, of a member alone."""
+def _alone(folder: Path, root: Path, spec: OpSpec, lock: str) -> dict[str, bytes]:
+    """Return path -> content of the manifest, and of files with paths, of a member alone.
+
+    Args:
+        folder: the member.
+        root: its workspace.
+        spec: its operator.
+        lock: the digest of its lock.
+    """
     files = _own(folder)
     for path in {*WITH_PATHS} & {*files}:
         text = joining.text_alone(files[path].decode(), joining.up(root, folder))
@@ -176,6 +193,7 @@ def _alone(folder: Path, root: Path, spec: OpSpec) -> dict[str, bytes]:
         manifest.Manifest(
             once=dict.fromkeys(once, manifest.Manifest().version),
             generated=tuple(_generated(folder, spec)),
+            lock=lock,
         ),
     )
     files[manifest.PATH] = manifest.to_text(whole).encode()

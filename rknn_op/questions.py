@@ -12,6 +12,7 @@ import click
 
 from opkit import repository, runtimes
 from opkit.complaint import SourceError
+from opkit.creation import extras
 from opkit.creation.license import NONE, license_text
 from opkit.creation.starter import starter
 from opkit.description.reader import DescriptionError
@@ -53,7 +54,7 @@ def ask_choices(name: str, given: Choices, licenses: Path = template.LICENSES) -
 
     Args:
         name: the name of the operator.
-        given: the choices of the options; a license of "" is to be asked for.
+        given: the choices of the options; a license or extras of "" are to be asked for.
         licenses: the folder with the licenses' texts.
 
     Raises:
@@ -78,12 +79,17 @@ def ask_choices(name: str, given: Choices, licenses: Path = template.LICENSES) -
         license_text(licenses, license, answer, name)
         return answer
 
+    def checked_extras(answer: str) -> str:
+        extras.left_out(answer)
+        return answer
+
     if not license:
         license = _ask("license", NONE, checked_license)
     author = given.author
     if not author and license.lower() != NONE:
         author = _ask("author", "", checked_author)
-    return replace(chosen, runtimes=names, license=license, author=author)
+    more = given.extras or _ask("extras", extras.DEFAULT, checked_extras)
+    return replace(chosen, runtimes=names, license=license, author=author, extras=more)
 
 
 def with_defaults(given: Choices) -> Choices:
@@ -93,7 +99,12 @@ def with_defaults(given: Choices) -> Choices:
         OpkitError: the target is unknown.
     """
     default = runtime_of_target(given.target.lower()) if given.target else runtimes.DEFAULT
-    return replace(given, runtimes=given.runtimes or [default], license=given.license or NONE)
+    return replace(
+        given,
+        runtimes=given.runtimes or [default],
+        license=given.license or NONE,
+        extras=given.extras or extras.DEFAULT,
+    )
 
 
 def check_runtimes(names: Sequence[str]) -> None:

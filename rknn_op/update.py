@@ -12,12 +12,13 @@ from pathlib import Path
 
 from opkit import manifest, repository, runtimes, workspace
 from opkit.creation import completion
-from opkit.creation.completion import LOCK, REQUIREMENTS
+from opkit.creation.completion import REQUIREMENTS
 from opkit.creation.wheel import wheel
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.skeletons import once_only_files
+from opkit.manifest import LOCK
 from opkit.repository_files import refuse_links, write_bytes, write_text
 from opkit.scratch import temporary_folder
 from opkit.version import VERSION

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opkit import shared_files
-from opkit.creation.completion import LOCK, REQUIREMENTS
-from opkit.creation.requirements import extra_in, lock_text, requirements_text
+from opkit.creation.completion import REQUIREMENTS, shared_pins
+from opkit.creation.requirements import requirements_text
 from opkit.creation.wheel import COPIED, wheel
 from opkit.errors import OpkitError
 from opkit.workspace import FILE, above
@@ -74,7 +74,7 @@ def generated(requirements: str) -> dict[str, bytes]:
     Args:
         requirements: the text of requirements.txt, for the lock.
     """
-    texts = {**shared_files.shared_files(), LOCK: lock_text(wheel()[0], extra_in(requirements))}
+    texts = {**shared_files.shared_files(), **shared_pins(requirements)}
     return {path: text.encode() for path, text in texts.items()}
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from opkit import workspace
+from opkit import repository, workspace
 from opkit.complaint import Complaint
 from opkit.creation.wheel import wheel
 from opkit.members import members
@@ -30,6 +31,8 @@ def complaints(root: Path) -> Iterator[Complaint]:
             yield Complaint(str(file), "not found", hint=_UPDATE)
         elif file.read_bytes() != text.encode():
             yield Complaint(str(file), "is not the file of this version", hint=_UPDATE)
+    for each in repository.changed_lock(root):
+        yield replace(each, file=str(root / each.file))
     for member in members(root):
         if workspace.has_wheel(member):
             problem = "has a wheel of its own, so it is not a member of the workspace"

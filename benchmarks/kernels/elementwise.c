@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "case.h"
-#include "opkit/compute/half_table.h"
+#include "opkit/compute/half.h"
 
 struct bound_tensor {
     struct opkit_tensor *tensor;

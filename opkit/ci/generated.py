@@ -14,6 +14,7 @@ from opkit.errors import OpkitError
 def main() -> int:
     """Write the generated files of this folder; return 1 if git has other ones, or not all."""
     try:
+        repository.refuse_changed_lock(Path())
         refuse_uncommitted(Path())
     except OpkitError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -30,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if not (root / workspace.FILE).is_file():
             raise OpkitError(f"{root} is not a workspace: {workspace.FILE} not found")
+        repository.refuse_changed_lock(root)
         found = members(root)
         if options.changed:
             found = changed(root, found, options.changed)

@@ -13,7 +13,6 @@
 #include <time.h>
 
 #include "elementwise.h"
-#include "half_table.h"
 
 /*
  * Elements that a node computes before it fills the table, which takes as long as the computation

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from opkit import repository
+from opkit import manifest, repository
 from opkit.creation.requirements import extra_in, lock_text, requirements_text
 from opkit.creation.wheel import wheel
 from opkit.description.spec import OpSpec
+from opkit.manifest import LOCK, Manifest
 from opkit.repository_files import write_bytes, write_text
+from opkit.shared_files import shared_files
+from opkit.version import VERSION
 
 REQUIREMENTS = "requirements.txt"
-LOCK = "requirements.lock"
 
 
 def complete(root: Path, spec: OpSpec) -> None:
@@ -36,8 +38,21 @@ def write(root: Path, spec: OpSpec) -> None:
     before = requirements.read_text(encoding="utf-8") if requirements.is_file() else ""
     after = requirements_text(own, before)
     write_text(root, REQUIREMENTS, after)
-    write_text(root, LOCK, lock_text(own, extra_in(after)))
-    repository.write(root, spec, own)
+    lock = lock_text(own, extra_in(after))
+    write_text(root, LOCK, lock)
+    repository.write(root, spec, own, manifest.digest(lock.encode()))
+
+
+def shared_pins(requirements: str) -> dict[str, str]:
+    """Return path -> text of the lock of a workspace, and of the manifest with its digest.
+
+    Args:
+        requirements: the text of the workspace's requirements.txt.
+    """
+    own, _ = wheel()
+    lock = lock_text(own, extra_in(requirements))
+    pinned = Manifest(VERSION, {}, tuple(shared_files()), own, manifest.digest(lock.encode()))
+    return {LOCK: lock, manifest.PATH: manifest.to_text(pinned)}
 
 
 def remove_other_wheels(root: Path) -> None:

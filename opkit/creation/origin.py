@@ -32,18 +32,13 @@ def of_checkout(root: Path) -> Origin | None:
 
 
 def documentation(origin: Origin | None) -> str:
-    """Return the README's section on the pages of the template's version; empty: not on the web."""
+    """Return the README's last line, the template's address; empty: it is not on the web."""
     parts = urlsplit(origin.url if origin else "")
     if origin is None or parts.scheme not in ("http", "https"):
         return ""
     # Without the name and the password of the user who cloned it.
     address = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-    return f"""
-## Documentation
-
-Guides, the reference and the evidence of the version that made this repository are in the folder
-`docs` of <{address}>, at `{origin.commit[:12]}`.
-"""
+    return f"That is `docs` of <{address}>, at `{origin.commit[:12]}`.\n"
 
 
 def _git(root: Path, *arguments: str) -> str:

@@ -14,14 +14,16 @@ Extra = Literal["", "onnx"]
 """A package that the reference of some repositories imports; empty: none."""
 _LINES: dict[Extra, re.Pattern[str]] = {"onnx": re.compile(r"^\s*onnx\b(?!-)", re.M | re.I)}
 _TEXT = """\
-# The packages for `scons`; add the imports of your reference and tests. rknn-opkit is the wheel
-# beside this file: `rknn-op update` renews its line.
+# The packages for `scons`; add the imports of your reference and tests as NAME==VERSION, with
+# --hash=sha256:..., because CI installs nothing without a hash, here or in requirements.lock.
+# rknn-opkit is the wheel beside this file: `rknn-op update` renews its line.
 --find-links .
 {pin}
 """
 _LOCK = """\
 # The same in exact versions, with hashes, so that a package built next year has the same bytes:
-# `pip install --require-hashes -r requirements.lock`. `rknn-op update` writes this file again.
+# `pip install --require-hashes -r requirements.lock`. `rknn-op update` writes this file again;
+# `python3 -m opkit.ci.lock` accepts a change of yours.
 --find-links .
 {pin} \\
     --hash=sha256:{sha256}

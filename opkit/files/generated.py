@@ -7,13 +7,16 @@ from collections.abc import Iterable
 from opkit.description.spec import OpSpec
 from opkit.files import copies, elementwise
 from opkit.files.header import operator_header
+from opkit.files.needed import ACTION
 from opkit.runtimes.interface import Runtime
 
 
 def generated_files(
     spec: OpSpec, reference: str, runtimes: Iterable[Runtime], math: str = ""
 ) -> dict[str, str]:
-    """Return path -> text of all generated files, with the runtimes' files.
+    """Return path -> text of all files that opkit can generate, with the runtimes' files.
+
+    A repository has those of them that `needed` selects.
 
     Args:
         spec: the operator.
@@ -28,7 +31,7 @@ def generated_files(
         f"generated/{spec.lower}.h": operator_header(spec),
         "generated/op.schema.json": copies.copy("op.schema.json"),
         "docs/cases.md": copies.copy("docs/cases.md"),
-        ".github/actions/operator/action.yml": copies.copy("ci/action.yml"),
+        ACTION: copies.copy("ci/action.yml"),
         **copies.headers("compute/*.h"),
     }
     if spec.elementwise:

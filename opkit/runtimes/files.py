@@ -7,7 +7,7 @@ A runtime returns, in its module `files`:
 
     FILES = Files(
         texts=lambda spec: RuntimeTexts(
-            readme=Readme("the stick", "the sticker"),
+            readme=Readme("the stick"),
             once_only={f"stick_{spec.lower}.c": "/* Yours. */"},
         ),
         generated=lambda spec, reference: {f"generated/{spec.lower}_stick.h": "..."},
@@ -30,29 +30,23 @@ class Readme:
 
     Attributes:
         runtime: the runtime's name, with its vendor.
-        parts: the parts of the repository for this runtime, besides the math.
         target: the target in the example of a build: the operator's, or else the runtime's default.
         product: the comment on the build's products; empty: nothing is built.
-        files: the rows of the table of the user's files.
+        files: the user's files.
         generated: the generated files outside of generated/.
         commands: the rows of the table of commands.
-        debugging: lines for the block on debuggers, after the math in C.
-        suffixes: the suffixes of source files for editors.
-        serial: a sentence on kernels without threads, for an operator with `threads`.
-        sections: the text after the common sections.
+        edit: a paragraph on files that have the math, too; empty: there are none.
+        pages: the rows of the table of pages.
     """
 
     runtime: str
-    parts: str
     target: str = ""
     product: str = ""
-    files: str = ""
+    files: Sequence[str] = ()
     generated: Sequence[str] = ()
     commands: str = ""
-    debugging: str = ""
-    suffixes: Sequence[str] = ()
-    serial: str = ""
-    sections: str = ""
+    edit: str = ""
+    pages: str = ""
 
 
 @dataclass(frozen=True)

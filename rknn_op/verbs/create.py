@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from opkit import workspace
+from opkit.creation.extras import DEFAULT
 from opkit.creation.license import NONE
 from opkit.creation.next_steps import next_steps
 from opkit.creation.starter import starter
@@ -118,6 +119,14 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="The author in the license; default: the authors of the repository.",
 )
+@click.option(
+    "--extras",
+    default="",
+    metavar="NAME",
+    shell_complete=values.EXTRAS,
+    help="The files for GitHub and editors: none, ci (default), or all: also dependabot, "
+    "pre-commit and a devcontainer. A workspace has all.",
+)
 @click.option("--git", "with_git", is_flag=True, help="Make a git repository with a first commit.")
 @click.option("-y", "--yes", is_flag=True, help="With NAME: ask nothing; take the default answers.")
 @click.option("--dry-run", is_flag=True, help="Check all and print the plan; make nothing.")
@@ -137,6 +146,7 @@ def command(
     target: str,
     license: str,
     author: str,
+    extras: str,
     with_git: bool,
     yes: bool,
     dry_run: bool,
@@ -144,8 +154,8 @@ def command(
 ) -> None:
     """Make repositories from descriptions, a model, or the library.
 
-    NAME is a new operator: asks for its runtimes, license and author, and makes a description to
-    start from.
+    NAME is a new operator: asks for its runtimes, license, author and extras, and makes a
+    description to start from.
 
     op.yml has the text of the description, except for changes by the options: parts that the
     chosen runtimes do not support are omitted with a warning. An invalid description does not stop
@@ -163,7 +173,7 @@ def command(
     if is_json and not dry_run:
         raise click.UsageError("--json needs --dry-run.")
     names = [name for text in runtimes for name in text.split(",")]
-    choices = Choices(names, target, license or NONE, author, workspace_)
+    choices = Choices(names, target, license or NONE, author, extras or DEFAULT, workspace_)
     output = Output(dry_run, is_json, with_git)
     selection = Selection(op_type, node, is_all)
     if library_names:
@@ -172,8 +182,8 @@ def command(
     configs = [] if new else [*config, *others]
     if (bool(configs), model is not None, bool(library_names)).count(True) > 1:
         raise click.UsageError("Descriptions (-c), --from and --library exclude each other.")
-    if workspace_ and (path or model):
-        raise click.UsageError("--workspace excludes -p and --from.")
+    if workspace_ and (path or model or extras):
+        raise click.UsageError("--workspace excludes -p, --from and --extras.")
     if model:
         _create_from(model, selection, path, choices, inputs, output)
         return
@@ -205,7 +215,7 @@ def command(
     elif configs:
         planned = creation.plan(configs[0], path, parent, choices)
     else:
-        given = replace(choices, license=license)
+        given = replace(choices, license=license, extras=extras)
         planned = _new(workspace_ / new if workspace_ and new else new, path, given, yes)
     with _workspace(workspace_, output) as inside:
         _create(planned, inside, math_is_done=bool(library_names))

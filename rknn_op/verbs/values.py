@@ -43,6 +43,12 @@ def _licenses() -> Iterable[str]:
     return [NONE, *sorted(path.name for path in template.LICENSES.iterdir())]
 
 
+def _extras() -> Iterable[str]:
+    from opkit.creation.extras import CHOICES
+
+    return CHOICES
+
+
 def _library() -> Iterable[str]:
     from rknn_op import library
 
@@ -53,4 +59,5 @@ RUNTIMES = _starting(_runtimes)
 TARGETS = _starting(_targets)
 TOOLKIT2_TARGETS = _starting(_toolkit2_targets)
 LICENSES = _starting(_licenses)
+EXTRAS = _starting(_extras)
 LIBRARY = _starting(_library)

@@ -1,8 +1,8 @@
 /*
- * opkit/compute/half_table.h as a filter: half_table_program [in_place] < table and halves > looked
+ * opkit/compute/half.h as a filter: half_table_program [in_place] < table and halves > looked
  * up halves. Fails if an element past the result is written.
  */
-#include <opkit/compute/half_table.h>
+#include <opkit/compute/half.h>
 
 #include <stdio.h>
 

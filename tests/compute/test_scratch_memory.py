@@ -59,7 +59,7 @@ def test_checks_get_new_memory_of_the_exact_size(tmp_path: Path) -> None:
 def test_headers_compile(tmp_path: Path, abi: str, language: str) -> None:
     source = tmp_path / "headers.c"
     source.write_text(
-        "#include <opkit/compute/scratch.h>\n#include <opkit/compute/half_table.h>\nint used;\n"
+        "#include <opkit/compute/scratch.h>\n#include <opkit/compute/half.h>\nint used;\n"
     )
     compiled = compile_c(tmp_path / "headers.o", "-c", source, abi=ABIS[abi], language=language)
     assert compiled.returncode == 0, compiled.stderr

@@ -50,7 +50,7 @@ class _Tensor(ctypes.Structure):
 
 
 class Table(ctypes.Structure):
-    """A struct opkit_half_table: see opkit/compute/half_table.h."""
+    """A struct opkit_half_table: see opkit/compute/half.h."""
 
     _fields_ = (("results", ctypes.c_void_p), ("computed", ctypes.c_size_t))
 

@@ -18,7 +18,7 @@ from opkit.runtimes.rknn.skeletons import vx_arguments
 from opkit.toolchains.abi import ABIS
 from tests.compiling import compile_c
 from tests.files.texts import INCLUDES, STUB, generated_files, once_only_files
-from tests.repositories import EXAMPLE_NAMES, EXAMPLES, RKNN_EXAMPLES
+from tests.repositories import EXAMPLE_NAMES, EXAMPLES, RKNN_EXAMPLES, ROOT
 
 HEAD = "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
 TYPE_NAMES = list(DELIVERIES)
@@ -203,7 +203,6 @@ def test_cpu_only_operator_has_no_vx_code() -> None:
             if re.search(r"\bvx_kernel(?!_description_t)|VX kernel|\.vx\b|launch", line)
         ]
         assert named == [], path
-    assert "`kernels: [cpu, vx]`" in files["README.md"]
     assert package_description(spec, "rv1126") == package_description(both, "rv1126")
 
 
@@ -246,25 +245,27 @@ def test_readme_has_the_command_of_each_product(runtimes: str, expected: list[st
     assert found == [f"{scons}{each}" for each in expected]
 
 
-@pytest.mark.parametrize(
-    ("runtimes", "title"),
-    [
-        (
-            "pplnn",
-            "A custom operator for PPLNN, the runtime of OpenPPL: its math, plus the",
-        ),
-        ("rknn, rknn2, pplnn", "A custom operator for three runtimes, which share its math."),
-    ],
-)
-def test_readme_begins_with_one_sentence_on_the_operator(runtimes: str, title: str) -> None:
-    tensors = "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
-    text = all_files(parse(f"name: Copy\nruntimes: [{runtimes}]\n{tensors}"))["README.md"]
-    assert text.startswith(f"# Copy\n\n{title}")
-    assert text.count("custom operator for") == 1
-    about, _, commands = text.partition("\n\nSet up, check and build:\n\n")
-    assert commands.startswith("    python3 -m venv")
-    names = ["RKNN-Toolkit 1.x:**", "RKNN-Toolkit2:**", "PPLNN, the runtime of OpenPPL:**"]
-    assert [name in about for name in names] == [len(runtimes.split()) == 3] * 3
+@pytest.mark.parametrize("runtimes", ["rknn", "rknn2", "pplnn", "rknn, rknn2, pplnn"])
+@pytest.mark.parametrize("more", ["", "elementwise: true\n"])
+def test_readme_is_one_page(runtimes: str, more: str) -> None:
+    text = all_files(parse(f"name: Copy\nruntimes: [{runtimes}]\n{HEAD}{more}"))["README.md"]
+    assert text.startswith("# Copy\n\nA custom operator for ")
+    assert len(text.encode()) <= 5000
+    titles = re.findall(r"^## (.*)", text, re.MULTILINE)
+    assert titles == ["Your first edit", "Commands", "Files", "Read on"]
+    assert ".cruft.json" not in text
+
+
+def test_readme_names_existing_pages_and_files() -> None:
+    files = all_files(parse(f"name: Copy\nruntimes: [rknn, rknn2, pplnn]\n{HEAD}"))
+    text = files["README.md"]
+    pages = re.findall(r"\| `(\w+\.md)` \|", text)
+    assert {"rknn.md", "rknn2.md", "pplnn.md", "repository.md"} <= {*pages}
+    assert [page for page in pages if not (ROOT / "docs" / page).is_file()] == []
+    yours = re.findall(r"`([\w/]+\.\w+)`", text.partition("## Files")[2].partition("## Read on")[0])
+    assert [path for path in yours if path not in {*files, "op.yml", "requirements.txt"}] == [
+        "requirements.lock"
+    ]
 
 
 def test_generation_is_deterministic() -> None:

@@ -46,6 +46,7 @@ def test_every_option_has_values() -> None:
         ("create --target", "RV11", ["rv1109", "rv1126", "rv1126b"]),
         ("create --runtime", "rknn", ["rknn", "rknn2"]),
         ("create --license", "m", ["MIT"]),
+        ("create --extras", "", ["none", "ci", "all"]),
         ("create --library", "gelu", ["Gelu"]),
         ("library", "gelu", ["Gelu"]),
         ("library --runtime", "rknn", ["rknn", "rknn2"]),

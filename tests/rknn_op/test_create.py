@@ -48,17 +48,18 @@ def _op_yml(folder: str) -> str:
 
 
 def test_questions_have_the_texts_of_cookiecutter() -> None:
-    done = _answered("Edge", answers="rknn2\nMIT\nA User\n")
+    done = _answered("Edge", answers="rknn2\nMIT\nA User\nnone\n")
     assert done.exit_code == 0, done.output
     content = json.loads((template.ROOT / "cookiecutter.json").read_text(encoding="utf-8"))
-    for question in ("runtimes", "license", "author"):
+    for question in ("runtimes", "license", "author", "extras"):
         assert content["__prompts__"][question] in done.stderr
     assert "name: Edge\nruntimes: [rknn2]\n" in _op_yml("Edge")
     assert "A User" in Path("Edge/LICENSE").read_text(encoding="utf-8")
+    assert not Path("Edge/.github").exists()
 
 
 def test_wrong_answer_is_asked_again() -> None:
-    done = _answered("Edge", answers="rkn\npplnn\nMITT\nnone\n")
+    done = _answered("Edge", answers="rkn\npplnn\nMITT\nnone\nsome\nci\n")
     assert done.exit_code == 0, done.output
     assert "unknown 'rkn' (expected rknn, pplnn, rknn2); did you mean 'rknn'?" in done.stderr
     assert "invalid 'MITT'" in done.stderr
@@ -79,7 +80,7 @@ def test_wrong_answer_is_asked_again() -> None:
     ],
 )
 def test_wrong_runtimes_are_asked_again(arguments: list[str], answer: str, message: str) -> None:
-    done = _answered("Edge", *arguments, answers=f"{answer}\nRKNN2\nnone\n")
+    done = _answered("Edge", *arguments, answers=f"{answer}\nRKNN2\nnone\nci\n")
     assert done.exit_code == 0, done.output
     assert f"Error: {message}\n" in done.stderr
     assert "runtimes: [rknn2]" in _op_yml("Edge")
@@ -100,7 +101,7 @@ def test_yes_asks_nothing() -> None:
 
 
 def test_options_answer_questions() -> None:
-    options = ("--runtime", "rknn2", "--license", "none")
+    options = ("--runtime", "rknn2", "--license", "none", "--extras", "none")
     assert _answered("Edge", *options, answers="").exit_code == 0
     assert "runtimes: [rknn2]" in _op_yml("Edge")
 

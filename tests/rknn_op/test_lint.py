@@ -199,6 +199,19 @@ def test_missing_source_has_its_line(repo: Path) -> None:
     assert "repo/generated/copy.h" in [file for file, *_ in others]
 
 
+def test_changed_lock(repo: Path) -> None:
+    file = repo / "requirements.lock"
+    before = file.read_bytes()
+    file.write_bytes(before.replace(b"numpy==", b"numpy>="))
+    problem = "is not the file that generated/manifest.json names by its hash"
+    assert brief(found()) == [("repo/requirements.lock", None, "error", problem)]
+    file.unlink()
+    (message,) = [each["message"] for each in found()]
+    assert message == "cannot be read: No such file or directory"
+    file.write_bytes(before)
+    assert found() == []
+
+
 def test_added_runtime(repo: Path) -> None:
     """All runtimes are in opkit: the next `scons` writes the missing files."""
     (repo / "op.yml").write_text(f"{DESCRIPTION}runtimes: [rknn, rknn2]\n")

@@ -105,7 +105,7 @@ def test_changes_of_skeletons_are_shown(old: Path) -> None:
     assert "-## What to do" in shown
     assert "+## Files" in shown
     assert "mine" not in shown
-    assert "exp_compute.h" not in shown
+    assert "exp_compute.h is yours" not in shown
 
 
 @pytest.mark.parametrize("arguments", [["--dry-run"], []])

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from opkit import manifest
+from opkit import manifest, repository
+from opkit.creation.extras import DEFAULT, left_out
 from opkit.creation.wheel import wheel
 from opkit.errors import OpkitError
 from rknn_op.workspace_operators import changed_operators, operators
@@ -72,11 +73,11 @@ def test_shared_files_are_at_the_root_alone(made: Path, alone: Path) -> None:
     at_the_root = {path for path in files if not path.startswith(("One/", "Two/"))}
     assert at_the_root - SHARED == {
         *("README.md", "docs/vx.md", "rknn-op.toml"),
-        ".github/actions/operators/action.yml",
+        *(".github/actions/operators/action.yml", manifest.PATH),
     }
     member, whole = snapshot(made / "One"), snapshot(alone)
     missing = {*whole} - {*member} - {".cruft.json"}
-    assert missing == {*SHARED, ".github/actions/operator/action.yml"}
+    assert missing == {*SHARED, ".github/actions/operator/action.yml"} - {*left_out(DEFAULT)}
     different = {path for path in member if member[path] != whole[path]}
     assert different == {"README.md", "SConstruct", manifest.PATH}
     assert "pip install -r ../requirements.txt" in (made / "One/SConstruct").read_text()
@@ -87,7 +88,8 @@ def test_readme_names_the_files_of_the_workspace(made: Path) -> None:
     assert "(cd .. && python3 -m venv .venv && " in text
     assert "    ../.venv/bin/scons check " in text
     assert "](../docs/cases.md)" in text
-    assert "| `requirements.txt` |" not in text
+    assert "* `../README.md`: the workspace, with packages" in text
+    assert "requirements.txt" not in text
 
 
 def test_scons_in_a_member(ws: Path) -> None:
@@ -99,6 +101,26 @@ def test_scons_in_a_member(ws: Path) -> None:
         path for path in snapshot(ws) if "__pycache__" in path or ".pytest_cache" in path
     } == {*before}
     assert rknn_op("lint", str(ws / "One"), str(ws / "Two")).exit_code == 0
+
+
+def test_changed_lock_of_the_root(ws: Path) -> None:
+    """Its hash is in the root's manifest; a member has none of its own."""
+    assert repository.read_manifest(ws / "One").lock == ""
+    with (ws / "requirements.lock").open("a") as file:
+        file.write("other==1\n")
+    problem = "requirements.lock: is not the file that {}generated/manifest.json names by its hash"
+    assert f"{ws}/{problem.format('')}" in rknn_op("lint", str(ws)).stdout
+    refused = Repository(ws / "One").scons("check", check=False)
+    assert f"error: ../{problem.format('../')}" in refused.stderr
+    ci = Repository(ws).run("opkit.ci.workspace", "generated", check=False)
+    assert (ci.returncode, ci.stderr.startswith(f"error: {problem.format('')}")) == (1, True)
+    Repository(ws / "One").run("opkit.ci.lock")
+    assert rknn_op("lint", str(ws)).exit_code == 0
+    done = rknn_op("update", "--allow-dirty", str(ws))
+    assert done.exit_code == 0, done.output
+    assert "other" not in (ws / "requirements.lock").read_text()
+    assert rknn_op("lint", str(ws)).exit_code == 0
+    repository.refuse_changed_lock(ws)
 
 
 def test_member_needs_the_wheel_of_the_root(ws: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from tests.check.target_repositories import need
-from tests.repositories import ROOT, TEMPLATE, generate, installed_opkit
+from tests.repositories import ROOT, TEMPLATE, Repository, generate, installed_opkit
 
 WORKFLOW = TEMPLATE / ".github/workflows/ci.yml"
 WORKSPACE = ROOT / "opkit/workspace_files"
@@ -84,9 +84,60 @@ def test_action_runs_existing_commands() -> None:
 def test_action_and_container_install_the_lock() -> None:
     container = json.loads((TEMPLATE / ".devcontainer/devcontainer.json").read_text())
     for commands in (container["postCreateCommand"], ACTION.read_text()):
-        assert "pip install --require-hashes -r requirements.lock" in commands
-        assert "pip install -r requirements.txt" in commands
+        assert "pip install --require-hashes -r requirements.lock -r requirements.txt" in commands
+        assert commands.count("pip install") == 1
         assert "apt-get install -y -qq qemu-user-static" in commands
+
+
+def first_step(action: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the first command of an action, without any package."""
+    runs = [step for step in read(action)["runs"]["steps"] if "run" in step]
+    assert runs[0]["shell"] == "python"
+    return subprocess.run(
+        [sys.executable, "-I", "-S", "-c", runs[0]["run"]],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("action", [ACTION, ROOT / "opkit/ci/workspace_action.yml"])
+def test_first_step_compares_wheel_and_lock(action: Path, root: Path) -> None:
+    """Both actions read the same manifest, of a repository or of a workspace."""
+    assert first_step(action, root).stderr == ""
+    for file in (root / "requirements.lock", next(root.glob("*.whl"))):
+        before = file.read_bytes()
+        file.write_bytes(before + b"other==1\n")
+        changed = first_step(action, root)
+        assert changed.returncode == 1
+        assert changed.stderr == (
+            f"::error file={file.name}::{file.name} has another hash in generated/manifest.json\n"
+        )
+        file.write_bytes(before)
+    manifest = root / "generated/manifest.json"
+    manifest.write_text(re.sub('  "lock".*\n', "", manifest.read_text()))
+    assert first_step(action, root).returncode == 1
+
+
+def test_changed_lock_is_refused_until_it_is_accepted(root: Path) -> None:
+    with (root / "requirements.lock").open("a") as file:
+        file.write("other==1 --hash=sha256:00\n")
+    problem = "requirements.lock: is not the file that generated/manifest.json names by its hash"
+    assert hook(root).stderr.startswith(f"error: {problem}")
+    repository = Repository(root)
+    refused = repository.scons("check", check=False)
+    assert refused.returncode == 2
+    assert problem in refused.stderr
+    assert "accept the change: python3 -m opkit.ci.lock" in refused.stderr
+    assert not (root / "build").exists()
+    printed = repository.run("opkit.ci.lock").stdout
+    assert printed.startswith("generated/manifest.json: has the hash of this requirements.lock now")
+    git("add", ".", cwd=root)
+    assert hook(root).returncode == 0
+    (root / "requirements.lock").unlink()
+    assert "requirements.lock: cannot be read" in repository.scons("-n", check=False).stderr
+    assert repository.run("opkit.ci.lock", check=False).returncode == 1
 
 
 @pytest.fixture(scope="module")

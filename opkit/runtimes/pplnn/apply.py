@@ -496,7 +496,7 @@ def _index(lines: Sequence[bytes], insertion: Insertion) -> int:
         raise RefusalError(
             f"{insertion.file}: no line that begins with '{start.decode()}'{end}; this is not a "
             "supported ppl.nn (v0.9.2 to v0.10.0 and later). The CMake injection does not need "
-            "such lines: see README.md"
+            "such lines: see docs/pplnn.md of rknn-op-template"
         )
     return first
 

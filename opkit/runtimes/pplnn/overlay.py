@@ -55,11 +55,6 @@ def generated_files(spec: OpSpec, paths: Iterable[str]) -> dict[str, str]:
     }
 
 
-def readme(spec: OpSpec) -> str:
-    """Return the README's section on the ways into ppl.nn."""
-    return render("runtimes/pplnn/templates/README_ways.md", key=key(spec), folder=_folder(spec))
-
-
 def overlay(spec: OpSpec, sources: Iterable[str]) -> Overlay:
     """Return the content of overlay.json, for apply.py.
 
@@ -126,8 +121,8 @@ def _refusal(spec: OpSpec) -> str:
         return ""
     return (
         f"{unsupported[0]} cannot be laid over ppl.nn: its build takes .cc files only, without "
-        "flags or include folders; build ppl.nn with pplnn/cmake/inject.cmake (README.md has the "
-        "command)"
+        "flags or include folders; build ppl.nn with pplnn/cmake/inject.cmake (pplnn.md "
+        "of rknn-op-template has the command)"
     )
 
 

@@ -87,6 +87,7 @@ def _custom_op(spec: OpSpec) -> str:
         about=block_comment(about),
         compute_header=spec.compute_header,
         threads=threads.definitions(spec),
+        loops=threads.include(spec, "../"),
         compute_comment=comment(f"Computes {spec.name}, for every inference."),
         description="\n".join(_description(spec)),
         compute=wrapped(

@@ -1,11 +1,11 @@
 /*
  * Adapter between librknnrt's custom operator callbacks and the math: converts tensors and
  * attributes to the operator's structs, and back. All data of the runtime is checked before use.
+ * With OPKIT_THREADS, include opkit/compute/parallel.h first.
  */
 #ifndef OPKIT_CUSTOM_OP_H
 #define OPKIT_CUSTOM_OP_H
 
-#include "../../compute/parallel.h"
 #include "params.h"
 #include "tensors.h"
 

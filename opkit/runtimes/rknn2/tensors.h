@@ -2,7 +2,6 @@
 #ifndef OPKIT_TENSORS_H
 #define OPKIT_TENSORS_H
 
-#include "memory.h"
 #include "numbers.h"
 
 /* Reports an element of a tensor that a dtype cannot represent. */

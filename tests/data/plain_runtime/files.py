@@ -28,7 +28,7 @@ int {lower}_plain(unsigned count, struct harness_value *values)
 
 def _texts(spec: OpSpec) -> RuntimeTexts:
     return RuntimeTexts(
-        Readme("C", "a C library", sections="## Plain\n\nC, and no more.\n"),
+        Readme("C"),
         once_only={"plain/NOTES.md": f"{spec.name} as a C library.\n"},
     )
 

@@ -74,7 +74,7 @@ def test_files_are_at_their_paths(repository: Path, checkout: Checkout) -> None:
         *("resizearea_compute.h", "pplnn/resizearea_shapes.h", "generated/resizearea.h"),
         *(
             f"include/opkit/compute/{name}.h"
-            for name in ("tensor", "half", "half_table", "float_bits", "scratch")
+            for name in ("tensor", "half", "float_bits", "scratch")
         ),
         "include/opkit/runtimes/pplnn/glue/tensors.h",
     ]

@@ -9,6 +9,7 @@ import pytest
 
 from opkit import runtimes
 from opkit.files.generated import generated_files
+from tests.pages import PAGES
 from tests.repositories import generate
 from tests.runtimes.pplnn.checkouts import make_checkout, run
 from tests.runtimes.pplnn.operators import description
@@ -62,11 +63,11 @@ def test_command_and_readme(tmp_path: Path) -> None:
     assert "custom.ResizeArea is in the checkout; run cmake again" in applied.stdout
     assert "src/ppl/nn/oputils/custom.resizearea.overlay.json" in checkout.content()
 
-    readme = (repository.path / "README.md").read_text()
-    assert "-DCMAKE_PROJECT_ppl.nn_INCLUDE=$PWD/pplnn/cmake/inject.cmake" in readme
-    for path in re.findall(r"\bpplnn/[\w/]+\.\w+", readme):
+    page = PAGES["pplnn"]
+    assert "-DCMAKE_PROJECT_ppl.nn_INCLUDE=$PWD/pplnn/cmake/inject.cmake" in page
+    for path in re.findall(r"\bpplnn/[\w/]+\.\w+", page):
         assert (repository.path / path).is_file(), path
-    commands = re.findall(r"python3 pplnn/apply.py PPLNN ?(--\w+)?", readme)
+    commands = re.findall(r"python3 pplnn/apply.py PPLNN ?(--check|--revert)?", page)
     assert len(commands) >= 3
     for option in commands:
         assert run(repository.path, checkout, *filter(None, [option])) == 0

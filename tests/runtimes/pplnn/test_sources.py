@@ -122,7 +122,7 @@ def test_settings() -> None:
     assert settings(runtimes.parse(described())) == Settings("custom", (1, 1))
     spec = runtimes.parse(described("domain: a.b\nopset: [9, 16]"))
     assert settings(spec) == Settings("a.b", (9, 16))
-    assert "the domain `a.b`, version 9 to 16" in readme(spec)
+    assert "of the domain `a.b` over a checkout" in readme(spec)
 
 
 def readme(spec: OpSpec) -> str:
@@ -148,13 +148,7 @@ def test_invalid_settings(line: str, problem: str) -> None:
 
 
 def test_readme_of_generated_repository() -> None:
-    spec = example("resize_area")[0]
-    text = " ".join(readme(spec).split())
-    assert "| `size` | `ints` | required |" in text
-    assert "| `align_corners` | `int` | optional |" in text
-    assert "Here, `size` is an attribute of that name, too" in text
-    assert "pplnn/resizearea_shapes.h" in text
+    assert "`pplnn/resizearea_shapes.h`" in readme(example("resize_area")[0])
     alone = " ".join(readme(runtimes.parse(described())).split())
-    assert "The node has no attributes." in alone
     assert "shapes.h" not in alone
     assert not re.search("RKNN|OpenVX", alone.replace("rknn-op-template", ""))

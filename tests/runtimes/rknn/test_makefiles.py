@@ -18,6 +18,7 @@ from opkit.runtimes.rknn.description import package_description
 from opkit.runtimes.rknn.makefiles import makefiles
 from opkit.toolchains.abi import ABIS
 from tests.check.target_repositories import need
+from tests.pages import PAGES
 from tests.repositories import Repository
 
 LIBRARY = ".out/x64/libmyoperator.so"
@@ -96,7 +97,9 @@ def test_compiler_from_environment(how: str, built_by_make: Repository) -> None:
 def test_vendor_keys_command(copy_of_fresh: Repository) -> None:
     path = copy_of_fresh.path
     before = parse((path / "op.yml").read_text())
-    (command,) = re.findall(r"^    (printf .* >> op\.yml)$", (path / "README.md").read_text(), re.M)
+    (command,) = re.findall(r"^    (printf .* >> op\.yml)$", PAGES["rknn"], re.MULTILINE)
+    for name in ("ResizeArea", "resizearea"):
+        command = command.replace(name, before.name if name[0] == "R" else before.lower)
     subprocess.run(["sh", "-c", command], cwd=path, check=True)
     text = (path / "op.yml").read_text()
     wanted = yaml.safe_load(package_description(before, "rk1808"))

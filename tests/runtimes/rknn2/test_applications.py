@@ -1,18 +1,16 @@
-"""The C in a generated README, which applications copy: it compiles, and checks for errors."""
+"""The C in docs/rknn2.md, which applications copy: it compiles, and checks for errors."""
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
-import textwrap
 from pathlib import Path
 
 import pytest
 
 from opkit.description.spec import OpSpec
-from opkit.runtimes.rknn2.readme import readme
 from tests.compiling import build, compile_c
+from tests.pages import PAGES, blocks
 from tests.runtimes.rknn2.support import HEADERS, write_operator
 
 DESCRIPTION = """\
@@ -82,11 +80,10 @@ int main(int count, char **arguments)
 
 
 def write_application(folder: Path) -> OpSpec:
-    """Write the operator, and the README's C as snippet.c."""
+    """Write the operator, and the page's C as snippet.c."""
     spec = write_operator(folder, DESCRIPTION, COMPUTE)
-    block = re.search(r"^ *```c\n(.*?)^ *```$", readme(spec).sections, re.DOTALL | re.M)
-    assert block is not None
-    (folder / "snippet.c").write_text(textwrap.dedent(block[1]))
+    (block,) = blocks("c", PAGES["rknn2"])
+    (folder / "snippet.c").write_text(block.replace("resizearea", "blend"))
     return spec
 
 

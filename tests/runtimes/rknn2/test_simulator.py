@@ -421,7 +421,7 @@ def test_scons_check_without_toolkit(piecewise_linear: Repository) -> None:
     assert checked.stdout.count(f"\n{note}\n") == 1
     assert len(note) <= 80
     readme = (piecewise_linear.path / "README.md").read_text()
-    assert f".venv-rknn2/bin/pip install {PACKAGES}\n" in readme
+    assert f".venv-rknn2/bin/pip install {PACKAGES}`" in readme
 
 
 def test_version_of_toolkit_is_in_one_file() -> None:

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "../../../compute/half.h"
-#include "../../../compute/half_table.h"
 #include "../../../compute/scratch.h"
 #include "../../../compute/tensor.h"
 

@@ -3,7 +3,7 @@
 $about
 ${threads}#include "${lower}_custom_op.h"
 
-#include "../include/opkit/runtimes/rknn2/custom_op.h"
+${loops}#include "../include/opkit/runtimes/rknn2/custom_op.h"
 $allowed_include#include "../${compute_header}"
 
 $description

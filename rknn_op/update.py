@@ -162,13 +162,12 @@ def _replace(folder: Path, spec: OpSpec, old: _Old, merges: bool) -> list[News]:
     """Bring all files to this version; return the template's changes that are not merged.
 
     The new wheel, the mark of an interrupted update, is written first; old files are removed last.
+    Files of the user come before generated ones, which are those that the user's files name.
     """
     own, data = wheel()
-    if workspace.of_member(folder):  # whose shared files workspace_update writes
-        repository.write(folder, spec, own)
-    else:
+    is_member = workspace.of_member(folder) is not None  # workspace_update writes shared files
+    if not is_member:
         write_bytes(folder, own.name, data)
-        completion.write(folder, spec)
     for path, text in _copied(folder).items():
         if old.copied is not None and path not in old.copied and not (folder / path).exists():
             write_text(folder, path, text)
@@ -177,6 +176,10 @@ def _replace(folder: Path, spec: OpSpec, old: _Old, merges: bool) -> list[News]:
     for each in found:
         if each not in left and each.merged is not None:
             write_text(folder, each.path, each.merged)
+    if is_member:
+        repository.write(folder, spec, own)
+    else:
+        completion.write(folder, spec)
     _record(folder, spec)
     completion.remove_other_wheels(folder)
     return left

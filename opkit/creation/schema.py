@@ -27,7 +27,7 @@ from opkit.description.limits import (
 from opkit.description.parser import AUTO, IDENTIFIER, LARGEST, SOURCE
 from opkit.description.reader import EXAMPLES
 from opkit.description.spec import TENSOR_DTYPES
-from opkit.description.types import ONNX_WORDS, PARAM_TYPES, TENSOR, ParamType
+from opkit.description.types import FLOAT32, ONNX_WORDS, PARAM_TYPES, TENSOR, ParamType
 
 Schema = dict[str, Any]
 
@@ -153,7 +153,7 @@ def _of_type(row: ParamType) -> Schema:
     """Return the conditional schema of the keys that depend on the type, for one type."""
     aliases = [word.lower() for word, name in ONNX_WORDS.items() if name == row.name]
     default: Schema = _value(row)
-    limit = _value(PARAM_TYPES["VX_TYPE_FLOAT32"] if row.element.kind == "float" else row)
+    limit = _value(FLOAT32 if row.element.kind == "float" else row)
     if row.is_list:
         default = {**_list(default, 1, unique=False), "maxItems": Limits.items}
     then: Schema = {"properties": {"default": {"anyOf": [{"type": "null"}, default]}}}

@@ -54,6 +54,7 @@ from opkit.description.spec import (
     Tensor,
 )
 from opkit.description.types import (
+    FLOAT32,
     NO_PARAM_TYPES,
     ONNX_WORDS,
     OTHER_WORDS,
@@ -678,7 +679,7 @@ class _OperatorReader(Reader):
         """Return a number that limits a param; floats are compared as float32."""
         is_float = type_.element.kind == "float"
         read, _ = _NUMBERS[type_.element.kind]
-        return read(self, node, where, PARAM_TYPES["VX_TYPE_FLOAT32"] if is_float else type_, value)
+        return read(self, node, where, FLOAT32 if is_float else type_, value)
 
     def refuse_default(
         self, param: Param, default: ParamValue, node: yaml.Node, where: str

@@ -173,6 +173,9 @@ PARAM_TYPES: dict[str, ParamType] = {
 }
 """Name -> type; `FLOATS` and `STRING` are ONNX's words, as OpenVX has no such types."""
 
+FLOAT32 = PARAM_TYPES["VX_TYPE_FLOAT32"]
+"""The type that limits of floats are compared in."""
+
 NO_PARAM_TYPES: dict[str, str] = {
     TENSOR: "a tensor is an input or an output, not a param",
     "VX_TYPE_SCALAR": "name the scalar's own type, for instance VX_TYPE_INT32",

@@ -9,16 +9,16 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-_ENVIRONMENT = Environment(
+ENVIRONMENT = Environment(
     loader=FileSystemLoader(Path(__file__).parent),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_ENVIRONMENT.filters["as_written"] = json.dumps  # a value in the notation of op.yml
+ENVIRONMENT.filters["as_written"] = json.dumps  # a value in the notation of op.yml
 
 
 def render(template: str, **values: Any) -> Markup:
     """Render a template of this folder; the result may be inserted into another one."""
-    return Markup(_ENVIRONMENT.get_template(template).render(values))
+    return Markup(ENVIRONMENT.get_template(template).render(values))

@@ -11,10 +11,10 @@ import click
 
 from opkit import workspace
 from opkit.report import summary
-from opkit.report.team import PAGE, Entry, team_page
 from opkit.repository_files import write_text
 from rknn_op import names
 from rknn_op.scons_runs import Run
+from rknn_op.team import PAGE, Entry, team_page
 from rknn_op.verbs.common import (
     SconsCommand,
     jobs_option,

@@ -74,7 +74,7 @@ def test_internal_error_has_traceback_and_link(
     def broken(*_: object) -> None:
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr(creation, "create", broken)
+    monkeypatch.setattr(creation, "created", broken)
     result = rknn_op("create", "-c", EXP, "-p", "exp")
     assert result.exit_code == 70
     assert "RuntimeError: out of order" in result.stderr

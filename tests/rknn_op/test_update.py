@@ -173,7 +173,7 @@ def test_merge_replaces_files_without_edits(now: Path, tmp_path: Path) -> None:
     """The old wheel, of another build of this version, has their texts."""
     path = tmp_path / "exp"
     shutil.copytree(now, path)
-    for name in (".gitignore", ".github/dependabot.yml", ".github/workflows/ci.yml"):
+    for name in (".gitignore", "pytest.ini", ".github/workflows/ci.yml"):
         age_copied_file(path, name, lambda text: f"# Older.\n{text.splitlines()[0]}\n")
         (path / name).write_text(f"# Older.\n{(now / name).read_text().splitlines()[0]}\n")
     age_wheel(path, VERSION)

@@ -426,7 +426,7 @@ ELSEWHERE = {
     "opkit/description/types.py": r"OpenVX|VX_TYPE_\w*",  # op.yml's types, for every runtime
     "opkit/creation/starter.py": r"VX_TYPE_\w+",  # the same, in a description to start from
     "opkit/description/words.py": "RKNN|PPLNN",  # macros, which no operator's names may be
-    "opkit/docs/cases.md": "VX_TYPE_\\w+",
+    "opkit/docs/cases.md": r"VX_TYPE_\w+|RKNN",
     "opkit/check/executors.py": "[Bb]oard",  # whatever ssh reaches
     "opkit/build/host_check.py": "board",
     "opkit/files/templates/README.md": "board",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
-from opkit.report.rendering import render
+from opkit.report.rendering import ENVIRONMENT
 from opkit.report.summary import Summary
 
 PAGE = "build/report.html"
+_TEMPLATE = Path(__file__).with_name("team.html")
 
 
 @dataclass(frozen=True)
@@ -55,14 +56,12 @@ def team_page(title: str, time: str, entries: Sequence[Entry]) -> str:
     """
     ordered = sorted(entries, key=lambda each: (not each.has_failed, str(each.folder)))
     kernels = [kernel for each in entries if each.summary for kernel in each.summary.kernels]
-    return str(
-        render(
-            "team.html",
-            title=title,
-            time=time,
-            entries=ordered,
-            failed=sum(each.has_failed for each in entries),
-            kernels=len(kernels),
-            cases=sum(kernel.cases for kernel in kernels),
-        )
+    template = ENVIRONMENT.from_string(_TEMPLATE.read_text(encoding="utf-8"))
+    return template.render(
+        title=title,
+        time=time,
+        entries=ordered,
+        failed=sum(each.has_failed for each in entries),
+        kernels=len(kernels),
+        cases=sum(kernel.cases for kernel in kernels),
     )

@@ -9,23 +9,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from SCons.CacheDir import CacheDir, CacheRetrieveSilent
-
 from opkit.build import cache_limit
 from opkit.build.options import Request, unsubstituted
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 
 NAME = "rknn-op-template"
-
-
-class QuietCache(CacheDir):  # type: ignore[misc] # SCons has no types
-    """The cache of SCons, without a message for each file from it."""
-
-    def retrieve(self, node: Any) -> bool:
-        """Copy the file of a node from the cache; return whether it is there."""
-        env = node.get_build_env()
-        return bool(self.is_enabled() and CacheRetrieveSilent(node, [], env, execute=1) == 0)
 
 
 def options(variables: Any, operator: OpSpec) -> None:
@@ -87,6 +76,11 @@ def trim(env: Any) -> None:
 
 
 def _use(env: Any, folder: str) -> None:
+    # Only here: `rknn-op lint` asks for the folder, and does without SCons.
+    from SCons.CacheDir import CacheDir
+
+    from opkit.build.quiet_cache import QuietCache
+
     kind = CacheDir if env["verbose"] else QuietCache
     try:
         env.CacheDir(folder, kind)

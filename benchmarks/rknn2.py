@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import results_file
+from opkit.creation import completion
+from opkit.repository import load
 from opkit.toolchains.optimization import EXACT, optimization
 from rknn_op.repositories import environment
 
@@ -75,6 +77,7 @@ def make(folder: Path, name: str) -> Operator:
     repository = next(path for path in folder.iterdir() if path.is_dir())
     for path in [*source.glob("*_compute.h"), *source.glob("*_reference.py")]:
         shutil.copy(path, repository)
+    completion.write(repository, load(repository))  # headers that these files include
     return Operator(name, repository)
 
 

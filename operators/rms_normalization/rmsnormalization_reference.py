@@ -46,6 +46,7 @@ def reference(inputs, params):
     output_shapes({"x": x.shape, "scale": scale.shape}, params)
     axes = tuple(range(params["axis"] % x.ndim, x.ndim))
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = np.mean(np.square(x, dtype=np.float64), axis=axes, keepdims=True)
+        count = max(1, np.prod([x.shape[axis] for axis in axes]))
+        mean = np.sum(np.square(x, dtype=np.float64), axis=axes, keepdims=True) / count
         y = x / np.sqrt(mean + np.float32(params["epsilon"])) * scale
         return {"y": y.astype(x.dtype)}

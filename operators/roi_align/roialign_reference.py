@@ -97,7 +97,7 @@ def pooled(image, rows, columns, mode):
     """Return an element of the output for all channels."""
     total = rows[0] * columns[0]
     products = image[:, rows[1][:, np.newaxis], columns[1]] * rows[2][:, np.newaxis] * columns[2]
-    products = products.reshape(len(image), -1)
+    products = products.reshape(len(image), len(rows[1]) * len(columns[1]))
     if mode == "avg":
         return products.sum(-1) / max(total, 1)
     has_outside = products.shape[1] < 4 * total

@@ -82,7 +82,9 @@ def profiled_objects(
         phases: of the runtime; those of halves and of the math are added.
         compile_: (additional flags) -> the nodes of the objects.
     """
-    content = text([HALVES, *phases, math(env["OPERATOR"])])
+    every = [HALVES, *phases, math(env["OPERATOR"])]
+    # A repository has no headers that no file of its own includes.
+    content = text([each for each in every if Path(each.header.strip('"')).is_file()])
     header = env.Command(f"{folder}/{HEADER}", env.Value(content), Action(_write, None))
     objects = compile_(["-include", f"{folder}/{HEADER}"])
     env.Depends(objects, header)

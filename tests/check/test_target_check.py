@@ -74,7 +74,7 @@ def test_example_passes_on_all_targets(name: str, example: Callable[..., Reposit
 def test_check_runs_chip_instruction_set_only(fresh: Repository) -> None:
     for target, abi in {"rk1808": "aarch64", "rv1109": "armhf"}.items():
         run = check(fresh, f"target={target}")
-        assert list(counts(run.stdout)) == ["CPU kernel", f"CPU kernel, {abi}"]
+        assert list(counts(run.stdout)) == ["CPU kernel", f"CPU kernel, {abi}", "VX kernel"]
 
 
 # ---- Wrong kernels ----
@@ -124,7 +124,7 @@ def test_missing_emulator_fails_after_other_cases(fresh: Repository) -> None:
     run = check(fresh, "target=rv1126", path="/nonexistent")
     assert run.returncode == 2
     assert re.search(r"^\d+ passed", run.stdout, re.MULTILINE)
-    assert list(counts(run.stdout)) == ["CPU kernel"]
+    assert list(counts(run.stdout)) == ["CPU kernel", "VX kernel"]
     (line,) = [line for line in run.stderr.splitlines() if line.startswith("error:")]
     assert "the cases did not run on armhf: no emulator for armhf" in line
     for word in ("qemu-arm-static and qemu-arm on PATH (/nonexistent)", "apt install qemu-user"):

@@ -138,7 +138,7 @@ def test_passes_on_target(twice: Repository) -> None:
     need("qemu-aarch64-static", "qemu-user-static")
     status, output = check(twice, "target=rk3588")
     assert status == 0, output
-    assert re.search(r"CPU kernel, aarch64: 4 cases", output)
+    assert "CPU kernel, aarch64 4 " in output
 
 
 def test_dependence_on_order(twice: Repository) -> None:
@@ -199,7 +199,7 @@ def test_sanitizer_accepts_independent_parts(twice: Repository) -> None:
     need("gcc", "gcc")
     status, output = check(twice, "sanitize=thread", "quick=1")
     assert status == 0, output
-    assert "CPU kernel, thread: 4 cases" in output
+    assert "CPU kernel, thread 4 " in output
 
 
 def test_math_without_loop_has_note(twice: Repository) -> None:

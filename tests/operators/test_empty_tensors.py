@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import sys
 from collections.abc import Collection, Iterator
 
 import numpy as np
@@ -30,6 +31,7 @@ def test_like_reference(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # A board's driver for RKNN-Toolkit 1.x has no such tensors.
     operator.runtimes = [each for each in operator.runtimes if each.describe.limits.takes_empty]
     monkeypatch.syspath_prepend(str(operator.root))
+    monkeypatch.delitem(sys.modules, f"{operator.spec.lower}_reference", raising=False)
     kernels = built(operator)
     computed = 0
     for case in {each.name: each for each in emptied_cases(operator)}.values():

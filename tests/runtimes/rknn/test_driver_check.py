@@ -133,7 +133,9 @@ def test_driver_of_board(repository: Repository, tmp_path: Path) -> None:
     words = ("qemu-arm-static", "-L", "/usr/arm-linux-gnueabihf", *(f"-E {v}" for v in variables))
     script(tmp_path / "ssh", SSH.format(emulator=" ".join(words)))
     path = f"{tmp_path}:{os.environ['PATH']}"
-    run = check(repository, "driver=board", "target=rv1126", "qemu=ssh:me@board", path=path)
+    run = check(
+        repository, "driver=board", "verbose=1", "target=rv1126", "qemu=ssh:me@board", path=path
+    )
     assert run.returncode == 0, run.stdout + run.stderr
     names = ("driver", "librknn_runtime")  # the version is on the board
     assert results(run.stdout) == {(name, "equal"): 2 for name in names}

@@ -246,7 +246,7 @@ def test_board(
     assert run.returncode == 0, run.stdout + run.stderr
     checked = re.sub(r"\s+", " ", run.stdout)
     assert "librknnrt, rk3588: the board's version 1.6.0 (fake), driver 0.9.8" in checked
-    assert "librknnrt, rk3588: 4 cases" in checked
+    assert counts(run.stdout)["librknnrt, rk3588"] == 4
 
 
 @pytest.mark.parametrize(

@@ -720,8 +720,7 @@ def test_converter_runs_the_reference(tmp_path: Path) -> None:
     path, _ = created(proto, tmp_path, "--op", "Hardmax")
     python = f"rknn2_python={toolkit_python()}"
     result = Repository(path).scons("check", "quick=1", python, check=False)
-    assert re.search(r"^simulator, rk3588 +node +0 +0 ", result.stdout, re.MULTILINE)
-    assert counts(result.stdout)["simulator, rk3588"] == 5
+    assert re.search(r"^simulator, rk3588 +5 +0 +0 ", result.stdout, re.MULTILINE)
 
 
 @pytest.mark.slow
@@ -730,7 +729,7 @@ def test_operator_without_library_fails_until_its_math_is_written(tmp_path: Path
     path, _ = created(top_k(), tmp_path, "--op", "TopK")
     result = Repository(path).scons("check", "quick=1", check=False)
     assert result.returncode != 0
-    assert re.search(r"^reference +top +0 +0 ", result.stdout, re.MULTILINE)
+    assert re.search(r"^reference +1 +0 +0 ", result.stdout, re.MULTILINE)
     assert "TopK: the math is left to write, in topk_compute.h" in result.stdout
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.command import build_wheel
-from opkit.creation.wheel import wheel
+from rknn_op.creation.wheel import wheel
 from tests.repositories import EXAMPLES, generate
 
 TEMPLATE, OPKIT = "rknn-op-template", "rknn-opkit"

@@ -26,6 +26,7 @@ RKNN_OP_PARENT = ROOT if (ROOT / "rknn_op").is_dir() else ROOT.parents[1]
 
 _write_no_bytecode = sys.dont_write_bytecode
 sys.dont_write_bytecode = True  # keep the clone clean
+_path = [*sys.path]
 sys.path.insert(0, str(ROOT))
 sys.path.append(str(RKNN_OP_PARENT))
 try:
@@ -44,8 +45,7 @@ try:
 
     RUNTIMES = {name: each.describe for name, each in available().items()}  # imported now
 finally:
-    sys.path.remove(str(ROOT))
-    sys.path.pop()
+    sys.path[:] = _path
     sys.dont_write_bytecode = _write_no_bytecode
 
 STARTER_NAME = "MyOperator"

@@ -11,5 +11,4 @@ _INSTALLED = f"{_FOLDER}/template"
 ROOT = _INSTALLED if os.path.isdir(_INSTALLED) else os.path.dirname(_FOLDER)  # noqa: PTH112, PTH120
 """The template with opkit: beside this file when installed, else the checkout."""
 
-if sys.path[0] != ROOT:  # rknn_op_template.py has it there for its own imports only
-    sys.path.insert(0, ROOT)
+sys.path.insert(0, ROOT)

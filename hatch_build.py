@@ -18,7 +18,7 @@ class OpkitWheel(BuildHookInterface[Any]):
         if version == "editable":  # an editable opkit changes
             return
         sys.path.insert(0, self.root)
-        from opkit.creation.wheel import STORED, wheel
+        from rknn_op.creation.wheel import STORED, wheel
 
         own, data = wheel()
         self.scratch = tempfile.TemporaryDirectory()

@@ -21,28 +21,31 @@ from jinja2 import Environment
 from jinja2.ext import Extension
 
 ROOT = Path(__file__).resolve().parent
-PROJECT = "{{cookiecutter.op_name}}"
-"""The template of the generated repository's folder name."""
+RKNN_OP_PARENT = ROOT if (ROOT / "rknn_op").is_dir() else ROOT.parents[1]
+"""The folder with rknn_op: this one in a clone; in an installation, rknn_op has this folder."""
 
 _write_no_bytecode = sys.dont_write_bytecode
 sys.dont_write_bytecode = True  # keep the clone clean
+_path = [*sys.path]
 sys.path.insert(0, str(ROOT))
+sys.path.append(str(RKNN_OP_PARENT))
 try:
-    from opkit.creation import extras
-    from opkit.creation.adaptation import adapted
-    from opkit.creation.license import NONE, license_text
-    from opkit.creation.schema import with_schema
-    from opkit.creation.starter import starter
     from opkit.description.file import normalized, read_description
     from opkit.description.spec import OpSpec
     from opkit.errors import OpkitError
     from opkit.repository import refuse_folder_name
     from opkit.runtimes import available, parse
     from opkit.text import did_you_mean
+    from rknn_op.creation import extras
+    from rknn_op.creation.adaptation import adapted
+    from rknn_op.creation.license import NONE, license_text
+    from rknn_op.creation.schema import with_schema
+    from rknn_op.creation.starter import starter
+    from rknn_op.template import PROJECT
 
     RUNTIMES = {name: each.describe for name, each in available().items()}  # imported now
 finally:
-    sys.path.remove(str(ROOT))
+    sys.path[:] = _path
     sys.dont_write_bytecode = _write_no_bytecode
 
 STARTER_NAME = "MyOperator"
@@ -53,8 +56,8 @@ class Answers(Extension):
     """Checks the answers, and prevents Jinja from executing them.
 
     Adds the filters `operator_name`, `runtimes`, `description`, `license` and `extras`; each gets
-    all answers so far. Adds the global `opkit_parent`, the folder from which hooks import this
-    template's opkit.
+    all answers so far. Adds the globals `opkit_parent` and `rknn_op_parent`, the folders from
+    which hooks import this template's opkit and rknn_op.
     """
 
     def __init__(self, environment: Environment) -> None:
@@ -66,6 +69,7 @@ class Answers(Extension):
         environment.filters["license"] = license_of_answers
         environment.filters["extras"] = left_out_files
         environment.globals["opkit_parent"] = str(ROOT)
+        environment.globals["rknn_op_parent"] = str(RKNN_OP_PARENT)
         self._own_sources = _own_sources()
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:

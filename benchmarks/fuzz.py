@@ -26,7 +26,7 @@ from opkit.runtimes.rknn import rknnop
 from opkit.runtimes.rknn.rknnop import Package, pack, unpack
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS
-from rknn_op.packages import comparison, description, listing
+from rknn_op.runtimes.rknn.packages import comparison, description, listing
 from tests.compiling import build
 from tests.mutation import measure, mutants
 

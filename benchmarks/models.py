@@ -25,8 +25,8 @@ import onnxruntime
 from onnx import helper, numpy_helper
 
 from benchmarks import results_file
-from opkit.models.running.stages import Call, original, staged, tensor_types
-from opkit.models.running.weights import opened
+from rknn_op.models.running.stages import Call, original, staged, tensor_types
+from rknn_op.models.running.weights import opened
 from tests.models.models import detector, large, model, saved, value
 from tests.repositories import ROOT
 

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import results_file
-from opkit.creation import completion
 from opkit.repository import load
 from opkit.toolchains.optimization import EXACT, optimization
+from rknn_op.creation import completion
 from rknn_op.repositories import environment
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 
 # cruft passes no output folder: it generates in temporary folders, so print no next steps.
 OPKIT_PARENT = json.loads(r""" {{ opkit_parent | tojson }} """)
+RKNN_OP_PARENT = json.loads(r""" {{ rknn_op_parent | tojson }} """)
 LEFT_OUT = json.loads(r""" {{ cookiecutter.__extras | default("[]") }} """)
 OUTPUT_DIR = json.loads(r""" {{ cookiecutter._output_dir | default("") | tojson }} """)
 
@@ -21,11 +22,12 @@ def main() -> int:
     _delete_own_file()
     project = Path.cwd()
     sys.path.insert(0, OPKIT_PARENT)
-    from opkit.creation.completion import complete
-    from opkit.creation.next_steps import next_steps
-    from opkit.creation.origin import documentation, of_checkout
+    sys.path.append(RKNN_OP_PARENT)
     from opkit.errors import OpkitError
     from opkit.repository import load
+    from rknn_op.creation.completion import complete
+    from rknn_op.creation.next_steps import next_steps
+    from rknn_op.creation.origin import documentation, of_checkout
 
     for path in LEFT_OUT:
         (project / path).unlink(missing_ok=True)

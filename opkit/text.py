@@ -14,18 +14,18 @@ from string import Template
 _OPKIT = Path(__file__).parent
 
 
-def render(template: str, /, **values: str) -> str:
+def render(template: str | Path, /, **values: str) -> str:
     """Return the text of a template, with every placeholder replaced.
 
     Args:
-        template: its path, relative to opkit.
+        template: its path; a relative one is below opkit.
         **values: name of each placeholder -> its text.
     """
     return _parsed(template).substitute(values)
 
 
 @cache
-def _parsed(template: str) -> Template:
+def _parsed(template: str | Path) -> Template:
     return Template((_OPKIT / template).read_text(encoding="utf-8"))
 
 

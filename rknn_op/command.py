@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from pathlib import Path
 
 import click
 
@@ -48,12 +49,7 @@ class _Verbs(click.Group):
         return [*VERBS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in VERBS:
-            return None
-        # `import` is a keyword of Python.
-        module = "import_" if cmd_name == "import" else cmd_name
-        command: click.Command = importlib.import_module(f"rknn_op.verbs.{module}").command
-        return command
+        return _command(cmd_name) if cmd_name in VERBS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -76,7 +72,7 @@ class _Verbs(click.Group):
             import traceback  # only here, because it takes a tenth of the time of --help
 
             traceback.print_exc()
-            from rknn_op.origin import origin
+            from rknn_op.creation.origin import origin
 
             known = origin()
             place = f"\n{known.url}" if known else " its authors"
@@ -86,6 +82,17 @@ class _Verbs(click.Group):
                 err=True,
             )
             ctx.exit(70)
+
+
+def _command(verb: str) -> click.Command:
+    """Import a verb, from this command's verbs or those of a runtime."""
+    name = "import_" if verb == "import" else verb  # a keyword of Python
+    folder = Path(__file__).parent
+    found = (folder.glob(f"{room}/{name}.py") for room in ("verbs", "runtimes/*/verbs"))
+    path = next(path for paths in found for path in paths)
+    module = ".".join(path.relative_to(folder.parent).with_suffix("").parts)
+    command: click.Command = importlib.import_module(module).command
+    return command
 
 
 def _require_current_folder() -> None:
@@ -127,6 +134,6 @@ def main(ctx: click.Context, action: str | None, config: str | None, op_path: st
         needed = "'-c' / '--config' and '-p' / '--op_path'" if action == "create" else "'--op_path'"
         raise click.UsageError(f"--action {action} needs {needed}.")
     words = ["-p", op_path, *(["-c", str(config)] if action == "create" else [])]
-    verb = importlib.import_module(f"rknn_op.verbs.{action}").command
+    verb = _command(action)
     with verb.make_context(action, words, parent=ctx) as context:
         verb.invoke(context)

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from opkit.description.spec import OpSpec
+from opkit.errors import OpkitError
 from opkit.runtimes import available, selected
 from opkit.runtimes.interface import Runtime
-from opkit.text import aligned
+from opkit.text import aligned, did_you_mean, printable, shortened
 
 _HEADINGS = {
     "target": "target",
@@ -22,6 +23,31 @@ _HEADINGS = {
 def names() -> list[str]:
     """Return the names of all targets."""
     return [name for runtime in available().values() for name in runtime.describe.targets]
+
+
+def runtime_of_target(target: str, among: Iterable[str] | None = None) -> str:
+    """Return the name of a target's runtime.
+
+    Args:
+        target: the value of `--target`.
+        among: the names of the runtimes to choose from, in the order of messages; None: all.
+
+    Raises:
+        OpkitError: the target is none of theirs; the message has its reason, or the targets.
+    """
+    runtimes = [available()[name] for name in (available() if among is None else among)]
+    for runtime in runtimes:
+        describe = runtime.describe
+        if target in describe.refused_targets:
+            raise OpkitError(describe.refused_targets[target])
+        if target in describe.targets:
+            return runtime.name
+    names = [name for runtime in runtimes for name in runtime.describe.targets]
+    hint = did_you_mean(target, names)
+    raise OpkitError(
+        f"--target: invalid {printable(shortened(target))!r} (expected {', '.join(names)})"
+        + (f"; {hint}" if hint else "")
+    )
 
 
 def product_folders(spec: OpSpec, arguments: Sequence[str]) -> list[str]:

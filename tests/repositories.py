@@ -21,11 +21,11 @@ from pathlib import Path
 from cookiecutter.main import cookiecutter
 
 from opkit import runtimes
-from opkit.creation.adaptation import adapted
-from opkit.creation.wheel import wheel
-from opkit.models import library
-from rknn_op.creation import Choices, create
-from rknn_op.library import plan_operator
+from rknn_op.creation import library
+from rknn_op.creation.adaptation import adapted
+from rknn_op.creation.from_library import plan_operator
+from rknn_op.creation.new_repository import Choices, create
+from rknn_op.creation.wheel import wheel
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "{{cookiecutter.op_name}}"
@@ -119,7 +119,7 @@ def copy_template(folder: Path) -> Path:
     """Copy the template's files, without bytecode, and return the folder."""
     folder.mkdir()
     ignored = shutil.ignore_patterns("__pycache__")
-    for name in ("hooks", "licenses", "opkit", TEMPLATE.name):
+    for name in ("hooks", "licenses", "opkit", "rknn_op", TEMPLATE.name):
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     for name in ("cookiecutter.json", "rknn_op_template.py"):
         shutil.copy(ROOT / name, folder)

@@ -11,8 +11,8 @@ import pytest
 
 from docs.site import reference
 from opkit import runtimes
-from opkit.creation.schema import schema
 from rknn_op import command
+from rknn_op.creation.schema import schema
 from tests.check.target_repositories import need
 from tests.report.browser import look
 from tests.repositories import ROOT

@@ -1,7 +1,7 @@
 """Change the project's code a little, and count the changes that no test notices.
 
     nice python -m benchmarks.mutations --count 300 --seed 1 --output benchmarks
-    python -m benchmarks.mutations --only opkit/manifest.py --only rknn_op/vendor --count 50
+    python -m benchmarks.mutations --only opkit/manifest.py --only rknn_op/upkeep --count 50
 
 Each change is tried in a copy of the project, with the nearest tests of its source, by nearest.py.
 The work tree stays as it is. The same seed gives the same changes in the same order.

@@ -28,16 +28,15 @@ import numpy as np
 import onnxruntime
 import yaml
 
-import rknn_op.library
+import rknn_op.creation.from_library
 from benchmarks import results_file
 from benchmarks.kernels.programs import compiler_version
 from benchmarks.operators.calls import CALLS
 from opkit.check.operators import Operator
-from opkit.models import library
-from opkit.models.library import LibraryOperator, Measured
 from opkit.runtimes.invocation import Array, Invocation, Kernel, RunOptions
-from rknn_op import creation
-from rknn_op.creation import Choices
+from rknn_op.creation import library, new_repository
+from rknn_op.creation.library import LibraryOperator, Measured
+from rknn_op.creation.new_repository import Choices
 from tests.operators.calls import RANDOM
 from tests.operators.oracle import Call, assert_all_close, node_model
 from tests.repositories import EXAMPLES, Repository
@@ -84,10 +83,10 @@ def columns_of(operator: LibraryOperator) -> list[str]:
 def built_kernel(operator: LibraryOperator, column: str, folder: Path) -> tuple[Operator, Kernel]:
     """Make and build the operator's repository for a column; return its kernel."""
     choices = Choices(runtimes=[RUNTIME])
-    plan = rknn_op.library.plan(operator.spec.name, folder / column, choices)
+    plan = rknn_op.creation.from_library.plan(operator.spec.name, folder / column, choices)
     if column == BASELINE:
         plan = replace(plan, text=f'{plan.text}\ncflags: ["-DOPKIT_BASELINE"]')
-    creation.create(plan)
+    new_repository.create(plan)
     Repository(plan.folder).scons("-s", "target=x64")
     made = Operator(plan.folder)
     return made, made.cpu_kernel

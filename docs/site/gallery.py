@@ -19,10 +19,10 @@ from matplotlib.figure import Figure
 
 from opkit.check.cases import Case
 from opkit.check.reference import Reference
-from opkit.models import library
-from opkit.models.library import LibraryOperator
 from opkit.runtimes.invocation import Array
 from rknn_op import template
+from rknn_op.creation import library
+from rknn_op.creation.library import LibraryOperator
 
 _MAX_ELEMENTS = 20_000  # of all inputs of a drawn case
 _INK = "#808080"  # readable on white and on black

@@ -1,16 +1,14 @@
-"""The interface of a runtime: one object of six parts, and the table of all runtimes.
+"""The interface of a runtime: one object of five parts, and the table of all runtimes.
 
     describe    names, targets, limits, types, keys opkit/description/describe.py
     files       the files of a repository           opkit/runtimes/files.py
     build       the products and tools of `scons`   opkit/runtimes/build.py
     check       the execution of the cases          opkit/runtimes/check.py
     report      the contents of `scons report`      opkit/runtimes/report.py
-    models      users' models, for `rknn-op`        opkit/runtimes/models.py
 
 A runtime is a folder beside this file. Each part is a value in the module of its name, with that
 name in capitals: stick/check.py has CHECK. A part is imported at the first access, because
-cookiecutter's own Python has neither SCons nor numpy. `models` is a folder, which is not in a
-repository's wheel.
+cookiecutter's own Python has neither SCons nor numpy.
 """
 
 from __future__ import annotations
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from opkit.runtimes.build import Build
     from opkit.runtimes.check import Check
     from opkit.runtimes.files import Files
-    from opkit.runtimes.models import Models
     from opkit.runtimes.report import Report
 
 FOLDER = Path(__file__).parent
@@ -57,7 +54,6 @@ class Runtime:
     build: Build = _part("build")
     check: Check = _part("check")
     report: Report = _part("report")
-    models: Models = _part("models")
 
     def __init__(self, name: str) -> None:
         self.name = name

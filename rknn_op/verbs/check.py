@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from rknn_op.upkeep.workspace_operators import changed_operators, operators
 from rknn_op.verbs.common import (
     SconsCommand,
     jobs_option,
@@ -14,7 +15,6 @@ from rknn_op.verbs.common import (
     run_scons,
     status,
 )
-from rknn_op.workspace_operators import changed_operators, operators
 
 
 @click.command("check", cls=SconsCommand)

@@ -14,7 +14,7 @@ from rknn_op import progress
 from rknn_op.processes import Processes
 from rknn_op.repositories import scons
 from rknn_op.scons_runs import Run, run_all, table
-from rknn_op.workspace_operators import operators, selection
+from rknn_op.upkeep.workspace_operators import operators, selection
 
 repositories = click.option(
     "-p",

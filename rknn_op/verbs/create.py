@@ -14,19 +14,20 @@ from typing import TYPE_CHECKING
 import click
 
 from opkit import workspace
-from opkit.creation.extras import DEFAULT
-from opkit.creation.license import NONE
-from opkit.creation.next_steps import next_steps
-from opkit.creation.starter import starter
 from opkit.errors import OpkitError
 from opkit.version import VERSION
-from rknn_op import creation, git, messages, progress
-from rknn_op.creation import Choices, Created, Plan
-from rknn_op.selection import Selection
+from rknn_op import git, messages, progress
+from rknn_op.creation import new_repository
+from rknn_op.creation.extras import DEFAULT
+from rknn_op.creation.license import NONE
+from rknn_op.creation.new_repository import Choices, Created, Plan
+from rknn_op.creation.next_steps import next_steps
+from rknn_op.creation.starter import starter
+from rknn_op.models.drafting.selection import Selection
 from rknn_op.verbs import values
 
 if TYPE_CHECKING:
-    from rknn_op.workspace import NewWorkspace
+    from rknn_op.creation.new_workspace import NewWorkspace
 
 
 @click.command("create")
@@ -190,30 +191,30 @@ def command(
     if selection != Selection() or inputs:
         raise click.UsageError("--op, --node, --all and --inputs need --from MODEL.")
     if len(configs) > 1:
-        if creation.STDIN in configs:
+        if new_repository.STDIN in configs:
             raise click.UsageError("- (standard input) is a single description.")
         if workspace_:  # whole, or not made at all
             for each in configs:
-                creation.plan(each, None, workspace_, choices)
+                new_repository.plan(each, None, workspace_, choices)
         with _workspace(workspace_, output) as inside:
             problems = _create_all(configs, workspace_ or path or Path(), choices, inside)
         messages.end_with(problems, len(configs), "made")
         return
     parent = workspace_ or Path()
     if library_names:
-        from rknn_op import library  # only here: it reads YAML besides descriptions
+        from rknn_op.creation import from_library  # only here: it reads YAML besides descriptions
     if len(library_names) > 1:
         below = path or parent
-        plans = [library.plan(name, None, choices, below) for name in library_names]
+        plans = [from_library.plan(name, None, choices, below) for name in library_names]
         with _workspace(workspace_, output) as inside:
             _create_planned(plans, inside)
             if not is_json:
                 click.echo("".join(f"{each.folder}\n" for each in plans), nl=False)
         return
     if library_names:
-        planned = library.plan(library_names[0], path, choices, parent)
+        planned = from_library.plan(library_names[0], path, choices, parent)
     elif configs:
-        planned = creation.plan(configs[0], path, parent, choices)
+        planned = new_repository.plan(configs[0], path, parent, choices)
     else:
         given = replace(choices, license=license, extras=extras)
         planned = _new(workspace_ / new if workspace_ and new else new, path, given, yes)
@@ -226,7 +227,7 @@ def _new_operator(config: Sequence[Path], others: Sequence[Path], has_source: bo
     if config or has_source or len(others) != 1:
         return None
     (name,) = others
-    return None if name.suffix or name.is_file() or name == creation.STDIN else name
+    return None if name.suffix or name.is_file() or name == new_repository.STDIN else name
 
 
 def _new(folder: Path | None, path: Path | None, choices: Choices, yes: bool) -> Plan:
@@ -242,18 +243,18 @@ def _new(folder: Path | None, path: Path | None, choices: Choices, yes: bool) ->
         raise click.UsageError(
             "Missing NAME, or option '-c' / '--config', '--from' or '--library'."
         )
-    from rknn_op import questions  # only here: `create -c` asks nothing
+    from rknn_op.creation import questions  # only here: `create -c` asks nothing
 
     folder = Path(questions.ask_name()) if folder is None else folder
     questions.check_name(folder.name)
-    creation.refuse_existing(path or folder)
+    new_repository.refuse_existing(path or folder)
     if choices.runtimes:
         questions.check_runtimes(choices.runtimes)
     ask = questions.with_defaults if yes else partial(questions.ask_choices, folder.name)
     chosen = ask(choices)
     text = starter(folder.name, chosen.runtimes)
     chosen = replace(chosen, runtimes=())  # the text has them
-    return creation.plan_text(text, "the new description", path or folder, choices=chosen)
+    return new_repository.plan_text(text, "the new description", path or folder, choices=chosen)
 
 
 @dataclass(frozen=True)
@@ -300,7 +301,7 @@ def _workspace(folder: Path | None, output: Output) -> Iterator[Output]:
     if (folder / workspace.FILE).is_file():
         yield inside
         return
-    from rknn_op import workspace as making  # only here: most operators stand alone
+    from rknn_op.creation import new_workspace as making  # only here: most operators stand alone
 
     planned = making.plan(folder)
     if output.dry_run:
@@ -317,11 +318,11 @@ def _create(planned: Plan, output: Output, math_is_done: bool = False) -> None:
     if output.is_json:
         _print_json([*output.first, planned])
     elif output.dry_run:
-        from rknn_op import rehearsal  # only for dry runs
+        from rknn_op.creation import rehearsal  # only for dry runs
 
         click.echo("".join(map(rehearsal.text, [*output.first, planned])), nl=False)
     else:
-        with creation.created([planned]):
+        with new_repository.created([planned]):
             _commit([planned.folder], output)
         steps = next_steps(
             planned.spec,
@@ -333,7 +334,7 @@ def _create(planned: Plan, output: Output, math_is_done: bool = False) -> None:
 
 
 def _print_json(planned: Iterable[Plan | NewWorkspace]) -> None:
-    from rknn_op import rehearsal
+    from rknn_op.creation import rehearsal
 
     click.echo(json.dumps([rehearsal.entry(each) for each in planned], indent=2))
 
@@ -365,7 +366,7 @@ def _create_from(
         raise click.UsageError("--from needs exactly one of --op TYPE, --node NAME and --all.")
     if path is None:
         raise click.UsageError("--from needs -p DIR.")
-    from rknn_op import from_model  # only here: it imports numpy
+    from rknn_op.models.drafting import from_model  # only here: it imports numpy
 
     try:
         plans = from_model.plans(model, selection, path, choices, inputs)
@@ -387,9 +388,9 @@ def _create_planned(plans: Sequence[Plan], output: Output) -> None:
         return
     if output.dry_run:
         for each in plans:
-            creation.rehearse(each)
+            new_repository.rehearse(each)
         return
-    with creation.created(plans):
+    with new_repository.created(plans):
         _commit([each.folder for each in plans], output)
 
 
@@ -399,13 +400,15 @@ def _create_all(
     """Make the repositories of all valid descriptions; print their paths, return the errors."""
     _refuse_first_commits([parent / "any"], output)
     with ExitStack() as undo:
-        scratch = None if output.dry_run else undo.enter_context(creation.staging(parent, parent))
-        results = creation.stage_all(configs, parent, choices, scratch)
+        scratch = (
+            None if output.dry_run else undo.enter_context(new_repository.staging(parent, parent))
+        )
+        results = new_repository.stage_all(configs, parent, choices, scratch)
         done = [*progress.track(results, len(configs), "creating")]
         problems = [result for result in done if isinstance(result, OpkitError)]
         created = [result for result in done if isinstance(result, Created)]
         undo.enter_context(
-            creation.moved({each.staged: each.plan.folder for each in created if each.staged})
+            new_repository.moved({each.staged: each.plan.folder for each in created if each.staged})
         )
         if not output.dry_run:
             _commit([each.plan.folder for each in created], output)

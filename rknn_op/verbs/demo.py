@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rknn_op import demo
+from rknn_op.creation import demo
 
 
 @click.command("demo", epilog=f"Examples: {', '.join(demo.examples())}.")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from rknn_op.health import Finding, findings
+from rknn_op.upkeep.health import Finding, findings
 
 _COLORS = {"ok": "green", "optional": "yellow", "missing": "red"}
 _WIDTH = 80

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from opkit.models.text import plain
 from opkit.text import printable
 from rknn_op import messages
+from rknn_op.models.text import plain
 from rknn_op.verbs import values
 from rknn_op.verbs.common import more_repositories, repositories
 
@@ -70,8 +70,8 @@ def command(
     """
     # Only here: they import numpy, and --help does without it.
 
-    from opkit.models.grafting.differences import table
-    from rknn_op.grafting import Options, graft_file
+    from rknn_op.models.grafting.differences import table
+    from rknn_op.models.grafting.graft_file import Options, graft_file
 
     options = Options(inputs, max_error, toolkit, target)
     outcome = graft_file(model, [*paths, *others] or [Path()], output, options)

@@ -7,7 +7,7 @@ import json
 import click
 
 from opkit import runtimes
-from rknn_op import library
+from rknn_op.creation import from_library
 from rknn_op.verbs import values
 
 
@@ -28,11 +28,13 @@ def command(word: str, runtime: str | None, style: str | None) -> None:
     WORD is an operator's name, in any letter case, or a text in names and summaries. A single
     operator is printed with its inputs, limits, error and speed.
     """
-    found = library.find(word, runtime or "")
+    found = from_library.find(word, runtime or "")
     if style == "json":
-        click.echo(json.dumps(library.entries(found), indent=2))
+        click.echo(json.dumps(from_library.entries(found), indent=2))
     elif style == "markdown":
-        click.echo(library.page(found), nl=False)
+        click.echo(from_library.page(found), nl=False)
     else:
         single = word and len(found) == 1
-        click.echo(library.details(found[0]) if single else library.listing(found), nl=False)
+        click.echo(
+            from_library.details(found[0]) if single else from_library.listing(found), nl=False
+        )

@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from opkit.complaint import Complaint
-from rknn_op import names
-from rknn_op.lint import FORMATS, lint_all
-from rknn_op.workspace_operators import operators, roots
+from rknn_op.upkeep import names
+from rknn_op.upkeep.lint import FORMATS, lint_all
+from rknn_op.upkeep.workspace_operators import operators, roots
 
 
 @click.command("lint")
@@ -34,7 +34,7 @@ def command(ctx: click.Context, paths: tuple[Path, ...], format_: str) -> None:
     """
     complaints: list[Complaint] = []
     for root in roots(paths):
-        from rknn_op import workspace_lint  # only here: most repositories stand alone
+        from rknn_op.upkeep import workspace_lint  # only here: most repositories stand alone
 
         complaints += workspace_lint.complaints(root)
     found = operators(paths)

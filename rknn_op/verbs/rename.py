@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rknn_op.renaming import rename
+from rknn_op.upkeep.renaming import rename
 
 _MAX_LINES = 20
 

@@ -12,9 +12,10 @@ import click
 from opkit import workspace
 from opkit.report import summary
 from opkit.repository_files import write_text
-from rknn_op import names
 from rknn_op.scons_runs import Run
-from rknn_op.team import PAGE, Entry, team_page
+from rknn_op.upkeep import names
+from rknn_op.upkeep.team import PAGE, Entry, team_page
+from rknn_op.upkeep.workspace_operators import operators
 from rknn_op.verbs.common import (
     SconsCommand,
     jobs_option,
@@ -23,7 +24,6 @@ from rknn_op.verbs.common import (
     run_scons,
     status,
 )
-from rknn_op.workspace_operators import operators
 
 
 @click.command("report", cls=SconsCommand)

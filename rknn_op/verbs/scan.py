@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from opkit.errors import OpkitError
-from opkit.models.scanning.listing import FORMATS, as_json
-from rknn_op import messages, scanning
+from rknn_op import messages
+from rknn_op.models.scanning import reading
+from rknn_op.models.scanning.listing import FORMATS, as_json
 from rknn_op.verbs import values
 
 
@@ -52,7 +53,7 @@ def command(
     The exit status is 0 if nothing is missing, 1 if something is, 2 if the model cannot be read.
     """
     try:
-        result = scanning.scan_file(model, target, toolkit)
+        result = reading.scan_file(model, target, toolkit)
     except OpkitError as error:
         messages.error(error)
         ctx.exit(2)

@@ -12,10 +12,10 @@ import click
 from opkit.errors import OpkitError
 from opkit.version import VERSION
 from rknn_op import messages, progress
-from rknn_op.update import Update, update
+from rknn_op.upkeep.update import Update, update
+from rknn_op.upkeep.workspace_operators import roots
+from rknn_op.upkeep.workspace_update import update_workspace
 from rknn_op.verbs.common import more_repositories, repositories
-from rknn_op.workspace_operators import roots
-from rknn_op.workspace_update import update_workspace
 
 
 @click.command("update")

@@ -9,7 +9,7 @@ import click
 Completion = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
-def _starting(names: Callable[[], Iterable[str]]) -> Completion:
+def starting(names: Callable[[], Iterable[str]]) -> Completion:
     """Return click's callback for some names, which it computes only for a completion."""
 
     def completed(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -30,34 +30,27 @@ def _targets() -> Iterable[str]:
     return targets.names()
 
 
-def _toolkit2_targets() -> Iterable[str]:
-    from opkit.runtimes.rknn2.chips import TARGETS
-
-    return TARGETS
-
-
 def _licenses() -> Iterable[str]:
-    from opkit.creation.license import NONE
     from rknn_op import template
+    from rknn_op.creation.license import NONE
 
     return [NONE, *sorted(path.name for path in template.LICENSES.iterdir())]
 
 
 def _extras() -> Iterable[str]:
-    from opkit.creation.extras import CHOICES
+    from rknn_op.creation.extras import CHOICES
 
     return CHOICES
 
 
 def _library() -> Iterable[str]:
-    from rknn_op import library
+    from rknn_op.creation import from_library
 
-    return [each["operator"] for each in library.entries(library.find())]
+    return [each["operator"] for each in from_library.entries(from_library.find())]
 
 
-RUNTIMES = _starting(_runtimes)
-TARGETS = _starting(_targets)
-TOOLKIT2_TARGETS = _starting(_toolkit2_targets)
-LICENSES = _starting(_licenses)
-EXTRAS = _starting(_extras)
-LIBRARY = _starting(_library)
+RUNTIMES = starting(_runtimes)
+TARGETS = starting(_targets)
+LICENSES = starting(_licenses)
+EXTRAS = starting(_extras)
+LIBRARY = starting(_library)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from rknn_op import moving, workspace
-from rknn_op.moving import Moved
+from rknn_op.creation import new_workspace
+from rknn_op.upkeep import moving
+from rknn_op.upkeep.moving import Moved
 
 
 @click.group("workspace", context_settings={"help_option_names": ["-h", "--help"]})
@@ -23,7 +24,7 @@ def command() -> None:
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 def init(folder: Path) -> None:
     """Make a folder a workspace; its existing files stay."""
-    for path in workspace.init(folder):
+    for path in new_workspace.init(folder):
         click.echo(f"{folder / path} exists and stays", err=True)
     click.echo(
         f"""

@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 import yaml
 
-from opkit.creation.schema import description_schema
 from opkit.runtimes import complaints
+from rknn_op.creation.schema import description_schema
 from tests.rknn_op.test_schema import GOOD_TEXTS
 
 COUNT = 1000

@@ -17,16 +17,16 @@ from click.testing import CliRunner, Result
 from onnx import TensorProto, helper, numpy_helper
 
 from opkit.check.operators import Operator
-from opkit.models import onnx_model
-from opkit.models.grafting import graft as grafting
-from opkit.models.grafting import writing
-from opkit.models.grafting.custom_nodes import Custom
-from opkit.models.grafting.proof import prove
-from opkit.models.running.inputs import random_inputs
-from opkit.models.running.weights import opened
-from opkit.runtimes.models import Form
-from rknn_op import creation
 from rknn_op.command import main
+from rknn_op.creation import new_repository
+from rknn_op.models import onnx_model
+from rknn_op.models.grafting import graft as grafting
+from rknn_op.models.grafting import writing
+from rknn_op.models.grafting.custom_nodes import Custom
+from rknn_op.models.grafting.proof import prove
+from rknn_op.models.running.inputs import random_inputs
+from rknn_op.models.running.weights import opened
+from rknn_op.runtimes.models import Form
 from tests.models.models import constant, model, saved, value
 
 INT64 = TensorProto.INT64
@@ -151,7 +151,7 @@ def made(folder: Path, name: str, source: Source, path: str = "") -> Path:
         f"params: {{{source.params}}}\n"
     )
     root = folder / (path or name)
-    creation.create(creation.plan(config, root))
+    new_repository.create(new_repository.plan(config, root))
     (root / f"{name.lower()}_reference.py").write_text(textwrap.dedent(source.reference))
     return root
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from opkit.models.grafting.differences import NPU_TOLERANCE, TOLERANCES
 from rknn_op.command import main
+from rknn_op.models.grafting.differences import NPU_TOLERANCE, TOLERANCES
 from tests.models.models import saved
 from tests.models.test_graft import SOURCES, detector, made
 from tests.pages import console

@@ -11,9 +11,9 @@ import pytest
 from onnx import TensorProto, helper
 
 from opkit.errors import OpkitError
-from opkit.models import onnx_model
-from opkit.models.model import Model
-from opkit.models.running.inputs import assumptions, random_inputs, read_inputs
+from rknn_op.models import onnx_model
+from rknn_op.models.model import Model
+from rknn_op.models.running.inputs import assumptions, random_inputs, read_inputs
 from tests.models.models import constant, model, saved, value
 from tests.mutation import mutants
 

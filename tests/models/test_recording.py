@@ -13,8 +13,8 @@ import pytest
 from onnx import TensorProto, helper
 
 from opkit.errors import OpkitError
-from opkit.models import onnx_model
-from opkit.models.running.recording import Limits, Recording, record
+from rknn_op.models import onnx_model
+from rknn_op.models.running.recording import Limits, Recording, record
 from tests.models.models import constant, detection_head, model, saved, value
 
 HALF, INT64 = TensorProto.FLOAT16, TensorProto.INT64

@@ -15,12 +15,12 @@ import pytest
 from click.testing import CliRunner, Result
 from onnxruntime.transformers.float16 import convert_float_to_float16
 
-from opkit import runtimes
-from opkit.models.model_file import MAX_NODES
-from opkit.models.scanning.listing import as_json
-from opkit.models.scanning.scan import ToolkitReport
 from rknn_op.command import main
-from rknn_op.scanning import scan_file
+from rknn_op.models.model_file import MAX_NODES
+from rknn_op.models.scanning.listing import as_json
+from rknn_op.models.scanning.reading import scan_file
+from rknn_op.models.scanning.scan import ToolkitReport
+from rknn_op.runtimes.interface import models_of
 from tests.models.models import (
     classifier,
     detection_head,
@@ -116,7 +116,7 @@ def test_links_and_sources() -> None:
     for link in re.findall(r"\]\(([^)#]+)", PAGE):
         assert (ROOT / "docs" / link).is_file()
     assert "PPLNN_SRC" in PAGE
-    ways = runtimes.available()["rknn2"].models.operators("rk3588", None).ways
+    ways = models_of("rknn2").operators("rk3588", None).ways
     assert re.findall(r"^\| `(\w+)` \| (?:`cst|nothing)", PAGE, re.MULTILINE) == [*ways]
 
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
 from opkit.errors import OpkitError
-from opkit.models.running.stages import Call, Staged, original, staged, tensor_types
-from opkit.models.running.weights import OpenModel, opened
+from rknn_op.models.running.stages import Call, Staged, original, staged, tensor_types
+from rknn_op.models.running.weights import OpenModel, opened
 from tests.models.models import constant, model, saved, value
 
 INT64 = TensorProto.INT64

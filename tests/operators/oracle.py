@@ -16,9 +16,9 @@ from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator, unsupported_tensors
 from opkit.description.spec import OpSpec
 from opkit.description.types import ParamType
-from opkit.models import optional_inputs
-from opkit.models.extra import required
 from opkit.runtimes.invocation import AT_FULL_SPEED, Array, Invocation, Kernel, RunOptions
+from rknn_op.models import optional_inputs
+from rknn_op.models.extra import required
 from tests.models.models import model, value
 
 Outputs = Mapping[str, Array]

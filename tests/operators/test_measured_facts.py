@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opkit.models import library
+from rknn_op.creation import library
 from tests.operators.calls import RANDOM
 from tests.repositories import EXAMPLES
 

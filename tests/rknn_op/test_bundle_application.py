@@ -13,10 +13,10 @@ from clang_format import get_executable
 
 from opkit import toolchains
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn2.bundle.objects import isolated, members
-from opkit.runtimes.rknn2.bundle.texts import application_files, registration
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.compiler import archiver
+from rknn_op.runtimes.rknn2.bundle.objects import isolated, members
+from rknn_op.runtimes.rknn2.bundle.texts import application_files, registration
 from tests.compiling import build, compile_c
 from tests.repositories import ROOT
 from tests.runtimes.rknn2.support import HEADERS, write_operator

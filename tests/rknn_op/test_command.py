@@ -23,11 +23,12 @@ from click.testing import Result
 
 from benchmarks.command import build_wheel
 from opkit import repository, runtimes
-from opkit.creation.wheel import STORED
-from opkit.creation.wheel import wheel as wheel_of_opkit
 from opkit.version import VERSION
-from rknn_op import creation, template
+from rknn_op import template
 from rknn_op.command import VERBS
+from rknn_op.creation import new_repository
+from rknn_op.creation.wheel import STORED
+from rknn_op.creation.wheel import wheel as wheel_of_opkit
 from rknn_op.verbs import common
 from tests.processes import marked
 from tests.repositories import EXAMPLE_NAMES, EXAMPLES, ROOT, Repository, generate
@@ -74,7 +75,7 @@ def test_internal_error_has_traceback_and_link(
     def broken(*_: object) -> None:
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr(creation, "created", broken)
+    monkeypatch.setattr(new_repository, "created", broken)
     result = rknn_op("create", "-c", EXP, "-p", "exp")
     assert result.exit_code == 70
     assert "RuntimeError: out of order" in result.stderr
@@ -124,7 +125,7 @@ def test_create_without_description(folder: Path) -> None:
 
 
 def test_create_is_all_or_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = creation.write_new_files
+    write = new_repository.write_new_files
 
     def failing(root: str, files: Mapping[str, bytes]) -> None:
         write(root, files)
@@ -132,20 +133,20 @@ def test_create_is_all_or_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch)
         raise OSError(errno.ENOSPC, "no room left")
 
     with monkeypatch.context() as patch:
-        patch.setattr(creation, "write_new_files", failing)
+        patch.setattr(new_repository, "write_new_files", failing)
         assert_error(rknn_op("create", "-c", EXP, "-p", "my_exp"), "no room left")
     assert not [*folder.iterdir()]
 
 
 def test_create_keeps_concurrent_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = creation.write_new_files
+    write = new_repository.write_new_files
 
     def meanwhile(root: str, files: Mapping[str, bytes]) -> None:
         write(root, files)
         (folder / "my_exp").mkdir(exist_ok=True)
 
     with monkeypatch.context() as patch:
-        patch.setattr(creation, "write_new_files", meanwhile)
+        patch.setattr(new_repository, "write_new_files", meanwhile)
         assert_error(rknn_op("create", "-c", EXP, "-p", "my_exp"), "my_exp already exists")
     assert [*folder.rglob("*")] == [folder / "my_exp"]
 
@@ -158,7 +159,7 @@ def test_create_reports_errors_of_the_file_system(
     def refused(*_: object) -> None:
         raise BlockingIOError(errno.EAGAIN, "no write now")
 
-    monkeypatch.setattr(creation, "write_new_files", refused)
+    monkeypatch.setattr(new_repository, "write_new_files", refused)
     assert_error(rknn_op("create", "-c", EXP, "-p", "exp"), "exp: cannot be made: no write now")
     assert not [*folder.iterdir()]
 

@@ -13,7 +13,7 @@ import pytest
 
 from opkit import repository
 from opkit.runtimes.rknn.settings import settings
-from rknn_op.vendor.shape_rule import adapted
+from rknn_op.runtimes.rknn.vendor.shape_rule import adapted
 from tests.check.target_repositories import counts
 from tests.repositories import ROOT, Repository
 from tests.rknn_op.command import rknn_op, snapshot

@@ -17,7 +17,7 @@ from hypothesis import given
 from opkit.runtimes.rknn import rknnop
 from opkit.runtimes.rknn.rknnop import Package, pack, unpack
 from opkit.toolchains.abi import ABIS
-from rknn_op.packages import comparison, files, listing
+from rknn_op.runtimes.rknn.packages import comparison, files, listing
 from tests.compiling import build
 from tests.mutation import measure, mutants
 from tests.repositories import ROOT

@@ -9,10 +9,10 @@ import pytest
 
 from opkit import repository
 from opkit.files.skeletons import once_only_files
-from opkit.models import library
-from opkit.models.library import LibraryOperator
 from opkit.runtimes import available, parse, selected
 from opkit.version import VERSION
+from rknn_op.creation import library
+from rknn_op.creation.library import LibraryOperator
 from tests.check.target_repositories import counts
 from tests.repositories import (
     EXAMPLE_NAMES,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rknn_op.merging import merged
+from rknn_op.upkeep.merging import merged
 
 _BASE = "a\nb\nc\nd\ne\n"
 

@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from opkit.creation.origin import Origin, documentation
-from rknn_op.origin import installed_from
+from rknn_op.creation.origin import Origin, documentation, installed_from
 from tests.repositories import copy_template, settings
 
 
 @pytest.mark.parametrize("distribution", ["rknn_op_template", "acme_operators"])
 def test_distribution_of_any_name(distribution: str, tmp_path: Path) -> None:
     """A company may rename the distribution: its files tell which one it is."""
-    for name, files in (("aaa", "aaa/__init__.py,,\n"), (distribution, "rknn_op/origin.py,,\n")):
+    for name, files in (("aaa", "aaa/__init__.py,,\n"), (distribution, "rknn_op/__init__.py,,\n")):
         folder = tmp_path / f"{name}-0.2.0.dist-info"
         folder.mkdir()
         (folder / "RECORD").write_text(files)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from opkit import repository_files
-from rknn_op import renaming
+from rknn_op.upkeep import renaming
 from tests.check.target_repositories import need
 from tests.repositories import Repository
 from tests.rknn_op.command import assert_error, rknn_op, snapshot

@@ -17,8 +17,8 @@ import pytest
 import yaml
 
 from opkit import runtimes
-from opkit.creation.schema import FILE, MODELINE, description_schema
 from opkit.description.reader import DescriptionError
+from rknn_op.creation.schema import FILE, MODELINE, description_schema
 from tests.description.test_bad_descriptions import FILES
 from tests.description.test_complaints import GOOD
 from tests.files.test_emit import DESCRIPTIONS

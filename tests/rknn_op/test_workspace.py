@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 from opkit import manifest, repository
-from opkit.creation.extras import DEFAULT, left_out
-from opkit.creation.wheel import wheel
 from opkit.errors import OpkitError
-from rknn_op.workspace_operators import changed_operators, operators
+from rknn_op.creation.extras import DEFAULT, left_out
+from rknn_op.creation.wheel import wheel
+from rknn_op.upkeep.workspace_operators import changed_operators, operators
 from tests.check.target_repositories import need
 from tests.report.browser import look
 from tests.repositories import Repository

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from opkit import manifest
-from opkit.creation.wheel import wheel
+from rknn_op.creation.wheel import wheel
 from tests.check.target_repositories import need
 from tests.rknn_op.command import assert_error, rknn_op, snapshot
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from opkit import repository
-from opkit.creation.extras import DEFAULT, left_out
-from opkit.creation.schema import MODELINE
-from opkit.creation.wheel import wheel
 from opkit.description.spec import OpSpec
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.settings import settings
+from rknn_op.creation.extras import DEFAULT, left_out
+from rknn_op.creation.schema import MODELINE
+from rknn_op.creation.wheel import wheel
 from tests.repositories import EXAMPLES, ROOT, TEMPLATE, Repository, copy_template, generate
 
 # Every file of a repository except opkit/, for an operator of the lower-case name {lower}.
@@ -166,10 +166,10 @@ def copy_of_template(tmp_path: Path) -> Path:
 def test_template_folder_gets_no_bytecode(
     copy_of_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither the questions nor the hooks, which import opkit, write bytecode."""
+    """Neither the questions nor the hooks, which import opkit and rknn_op, write bytecode."""
 
     def folders() -> list[Path]:
-        found = ("opkit", TEMPLATE.name)
+        found = ("opkit", "rknn_op", TEMPLATE.name)
         return sorted(path for name in found for path in (copy_of_template / name).rglob("*"))
 
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)

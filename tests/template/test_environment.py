@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.command import build_wheel
-from opkit.creation.wheel import wheel
-from tests.repositories import EXAMPLES, generate
+from rknn_op.creation.wheel import wheel
+from tests.repositories import EXAMPLES, generate, settings
 
 TEMPLATE, OPKIT = "rknn-op-template", "rknn-opkit"
 DESCRIPTION = EXAMPLES / "exp/exp.yml"
@@ -107,3 +107,19 @@ def test_both_distributions(
     (left,) = {*wheels} - {removed}
     environment.pip("uninstall", "--yes", left)
     assert environment.packages() == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("has_rknn_op", [True, False])
+def test_installed_template_finds_its_rknn_op(
+    has_rknn_op: bool, wheels: dict[str, Path], required: Path, tmp_path: Path
+) -> None:
+    """The template of an installation works by cookiecutter, also from another environment."""
+    installed = Environment(tmp_path / "installed", required)
+    installed.pip("install", "--no-deps", "--no-index", wheels[TEMPLATE])
+    (template,) = installed.path.glob("lib/python*/site-packages/rknn_op/template")
+    environment = installed if has_rknn_op else Environment(tmp_path, required)
+    answers = (f"config={DESCRIPTION}", "op_name=made")
+    command = ("-m", "cookiecutter", template, "--no-input", "--config-file", settings())
+    assert "scons check" in environment.run(*command, *answers, cwd=tmp_path)
+    assert (tmp_path / "made/generated/manifest.json").is_file()

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from cookiecutter.utils import create_env_with_context
 
-from opkit.creation.next_steps import next_steps
 from opkit.runtimes import parse
+from rknn_op.creation.next_steps import next_steps
 from tests.repositories import EXAMPLES, ROOT
 
 DESCRIPTION = """\

@@ -9,21 +9,21 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from opkit.creation.license import NONE, license_text
 from opkit.errors import OpkitError
 from opkit.files.generated import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.runtimes import available, parse, selected
-from opkit.runtimes.rknn2.bundle.texts import application_files
+from rknn_op.creation.license import NONE, license_text
+from rknn_op.runtimes.rknn2.bundle.texts import application_files
 from tests.repositories import EXAMPLES, ROOT
 
 TEXTS = ROOT / "licenses"
 NAMES = sorted(path.name for path in TEXTS.iterdir())
 
 
-def covered() -> Iterator[tuple[str, str]]:
-    """Yield pattern and license of opkit/REUSE.toml, in its order: the last that matches counts."""
-    for table in (ROOT / "opkit/REUSE.toml").read_text().split("[[annotations]]")[1:]:
+def covered(folder: str) -> Iterator[tuple[str, str]]:
+    """Yield pattern and license of a folder's REUSE.toml, in its order: the last match counts."""
+    for table in (ROOT / folder / "REUSE.toml").read_text().split("[[annotations]]")[1:]:
         values = dict(line.split(" = ") for line in table.splitlines() if " = " in line)
         patterns = json.loads(values["path"])
         for pattern in patterns if isinstance(patterns, list) else [patterns]:
@@ -48,19 +48,26 @@ def test_opkit_has_the_license_of_the_project() -> None:
     assert (ROOT / "opkit/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
-def test_each_file_of_opkit_is_covered() -> None:
+@pytest.mark.parametrize(
+    ("folder", "example"),
+    [
+        ("opkit", "files/templates/README.md"),
+        ("rknn_op", "runtimes/rknn2/bundle/application/main.c"),
+    ],
+)
+def test_each_file_is_covered(folder: str, example: str) -> None:
     """Code copied into the user's files is without conditions; all else is under MIT."""
     # As in the tool reuse, `**/` includes no folder, and fnmatch's `*` any number of them.
     patterns = [
         (pattern.replace("**/", "*").replace("**", "*"), license_)
-        for pattern, license_ in covered()
+        for pattern, license_ in covered(folder)
     ]
     written = texts_of_users()
     copied = set()
-    for path in (ROOT / "opkit").rglob("*"):
+    for path in (ROOT / folder).rglob("*"):
         if not path.is_file() or path.suffix == ".pyc":
             continue
-        name = path.relative_to(ROOT / "opkit").as_posix()
+        name = path.relative_to(ROOT / folder).as_posix()
         matching = [license_ for pattern, license_ in patterns if fnmatchcase(name, pattern)]
         assert matching, name
         text = path.read_text()
@@ -69,7 +76,7 @@ def test_each_file_of_opkit_is_covered() -> None:
             copied.add(name)
         elif path.suffix != ".h":  # any header may become one of a repository
             assert matching[-1] == "MIT", name
-    assert "runtimes/rknn2/bundle/application/main.c" in copied
+    assert example in copied
 
 
 def test_user_files_have_no_project_license() -> None:

@@ -1,4 +1,4 @@
-"""The locks in opkit/creation: exact versions with hashes of all requirements of a repository."""
+"""The locks in rknn_op/creation: exact versions with hashes of all requirements of a repository."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from opkit.creation.requirements import Extra, extra_in, lock_text, requirements_text
-from opkit.creation.wheel import wheel
+from rknn_op.creation.requirements import Extra, extra_in, lock_text, requirements_text
+from rknn_op.creation.wheel import wheel
 from tests.repositories import ROOT
 
 PYTHONS = [f"3.{minor}" for minor in range(10, 15)]
@@ -22,7 +22,7 @@ def requirements(path: Path) -> list[str]:
     return [line for line in re.sub(r" \\\n\s+", " ", text).splitlines() if line]
 
 
-CREATION = ROOT / "opkit/creation"
+CREATION = ROOT / "rknn_op/creation"
 EXTRAS = ("", "-onnx")
 
 

@@ -17,10 +17,9 @@ from pathlib import Path
 import pytest
 
 from opkit import manifest, repository
-from opkit.creation.wheel import DISTRIBUTION, requirements, wheel
 from opkit.errors import OpkitError
-from opkit.runtimes import available
 from rknn_op import own_opkit, template
+from rknn_op.creation.wheel import DISTRIBUTION, requirements, wheel
 from rknn_op.repositories import environment
 from tests.repositories import ROOT, Repository, copy_template, generate
 from tests.rknn_op.command import assert_error, rknn_op
@@ -30,7 +29,7 @@ name: Kept
 inputs: {x: {type: VX_TYPE_TENSOR}}
 outputs: {y: {type: VX_TYPE_TENSOR}}
 """
-PRINT = "from opkit.creation.wheel import wheel; w, data = wheel(); print(w.name, w.sha256)"
+PRINT = "from rknn_op.creation.wheel import wheel; w, data = wheel(); print(w.name, w.sha256)"
 MEGABYTE = 1_000_000
 
 
@@ -97,22 +96,14 @@ def test_size_and_content() -> None:
         information = f"rknn_opkit-{own.version}.dist-info"
         assert f"{information}/licenses/LICENSE" in names
         metadata = archive.read(f"{information}/METADATA").decode()
-    left_out = (
-        "creation",
-        "models",
-        "runtimes/rknn/creation",
-        "runtimes/rknn2/bundle",
-        *(f"runtimes/{name}/models" for name in available()),
-    )
-    folders = tuple(f"opkit/{folder}/" for folder in left_out)
     files = [
         path for path in (ROOT / "opkit").rglob("*") if path.is_file() and path.suffix != ".pyc"
     ]
     expected = {path.relative_to(ROOT).as_posix() for path in files}
     copied = {f"opkit/copied/{path}" for path in template.files()}
     assert copied <= {*names}
-    assert {name for name in names if name.startswith("opkit/")} - copied == {
-        name for name in expected if not name.startswith((*folders, "opkit/LICENSE"))
+    assert {name for name in names if name.startswith("opkit/")} - copied == expected - {
+        "opkit/LICENSE"
     }
     assert [
         line.removeprefix("Requires-Dist: ")

@@ -10,7 +10,7 @@
  *
  *     opkit_set_uniform(call, "low_halves_to_floats", opkit_low_halves_to_floats)
  *
- * A and B are the first and the second operand. Written by creation/dot_products.py.
+ * A and B are the first and the second operand. Written by rknn_op/runtimes/rknn/dot_products.py.
  */
 #ifndef OPKIT_DOT_PRODUCTS_H
 #define OPKIT_DOT_PRODUCTS_H

@@ -9,11 +9,11 @@ import struct
 
 import pytest
 
-from opkit.creation.adaptation import adapted
 from opkit.description.spec import Param
 from opkit.description.types import PARAM_TYPES
 from opkit.runtimes.invocation import RefusedError
 from opkit.runtimes.pplnn.calling_convention import CONVENTION
+from rknn_op.creation.adaptation import adapted
 from tests.check.target_repositories import counts, need
 from tests.repositories import EXAMPLES, Repository, generate
 

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn.creation.dot_products import DOT_PRODUCTS, header
 from opkit.runtimes.rknn.dot_product import (
     FORMS,
     TYPES,
@@ -21,6 +20,7 @@ from opkit.runtimes.rknn.dot_product import (
     c_array,
     configuration,
 )
+from rknn_op.runtimes.rknn.dot_products import DOT_PRODUCTS, header
 from tests.compiling import RKNN, compile_c
 from tests.repositories import ROOT
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit.creation.adaptation import adapted
+from rknn_op.creation.adaptation import adapted
 from tests.repositories import EXAMPLES, RKNN_EXAMPLES, Repository, generate
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from opkit.runtimes.models import Models, OperatorList
+from rknn_op.runtimes.models import Models, OperatorList
 
 
 def _operators(target: str, checkout: Path | None) -> OperatorList:

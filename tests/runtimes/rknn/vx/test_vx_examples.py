@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from opkit.runtimes.rknn.creation.dot_products import DOT_PRODUCTS
 from opkit.runtimes.rknn.vx.kernel import function_of
+from rknn_op.runtimes.rknn.dot_products import DOT_PRODUCTS
 from tests.check.target_repositories import need
 from tests.marks import quick_first
 from tests.repositories import EXAMPLES, Repository, installed_opkit

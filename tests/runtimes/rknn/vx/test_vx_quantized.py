@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from opkit.check.quantization import Quantization
-from opkit.runtimes.rknn.creation.dot_products import DOT_PRODUCTS
+from rknn_op.runtimes.rknn.dot_products import DOT_PRODUCTS
 from tests.marks import quick_first
 from tests.repositories import Repository, generate
 

@@ -1,0 +1,1 @@
+"""Creation of repositories, for the template and `rknn-op`."""

@@ -1,0 +1,258 @@
+"""`rknn-op create --from`: repositories for the operators of a model that a target lacks."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from opkit.errors import OpkitError
+from opkit.runtimes import available
+from opkit.text import printable
+from rknn_op import template
+from rknn_op.creation import new_repository
+from rknn_op.creation.new_repository import Choices, Plan
+from rknn_op.creation.requirements import Extra
+from rknn_op.models.drafting.choosing import node_of_name, nodes_of_type, type_name
+from rknn_op.models.drafting.drafts import Draft, Source, Task, draft
+from rknn_op.models.drafting.selection import Selection
+from rknn_op.models.drafting.signatures import called
+from rknn_op.models.model import Model, Node
+from rknn_op.models.running.recording import Recording, record
+from rknn_op.models.scanning import reading
+from rknn_op.models.text import plain
+from rknn_op.progress import step, track
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A planned repository.
+
+    Attributes:
+        plan: its plan.
+        draft: its contents from the model.
+    """
+
+    plan: Plan
+    draft: Draft
+
+
+@dataclass(frozen=True)
+class Plans:
+    """The plans for a model.
+
+    Attributes:
+        model: the model.
+        target: the target.
+        planned: the repositories; none if the target lacks no operator.
+        notes: sentences about the run of the model.
+    """
+
+    model: Model
+    target: str
+    planned: Sequence[Planned]
+    notes: Sequence[str] = ()
+
+
+class InvalidOperators(Exception):  # noqa: N818  a list of errors
+    """Operators that cannot be described.
+
+    Attributes:
+        problems: an error for each.
+        total: the count of all operators.
+    """
+
+    def __init__(self, problems: Sequence[OpkitError], total: int) -> None:
+        super().__init__(problems, total)
+        self.problems = problems
+        self.total = total
+
+
+def plans(
+    file: Path,
+    selection: Selection,
+    folder: Path,
+    choices: Choices,
+    inputs: Path | None = None,
+) -> Plans:
+    """Return the plans for operators of a model.
+
+    Args:
+        file: the model.
+        selection: its nodes.
+        folder: the repository; for all types, the folder of the repositories.
+        choices: the user's other choices.
+        inputs: an .npz file with the model's inputs; None: random ones.
+
+    Raises:
+        OpkitError: the model, a choice or the inputs are invalid, or a path exists.
+        InvalidOperators: operators cannot be described.
+    """
+    if not selection.is_all:
+        new_repository.refuse_existing(folder)
+    names = _runtimes(file, choices)
+    target = choices.target or available()[names[0]].describe.default_target
+    model, groups = _chosen(file, selection, target)
+    _refuse_framework(model, names)
+    if not groups:
+        return Plans(model, target, ())
+    nodes = [node for group in groups for node in group]
+    with step("running the model, to record cases"):
+        recording = _recording(model, nodes, inputs)
+    task = Task(model, names, target, template.EXAMPLES, recording)
+    planned, problems = [], []
+    for group in track(groups, len(groups), "describing"):
+        try:
+            planned.append(_plan(draft(task, group), file, folder, selection.is_all, choices))
+        except OpkitError as error:
+            problems.append(error)
+    if problems and not selection.is_all:
+        raise problems[0]
+    if problems:
+        raise InvalidOperators(problems, len(groups))
+    _refuse_equal(planned)
+    return Plans(model, target, planned, recording.notes)
+
+
+def _recording(model: Model, nodes: Sequence[Node], inputs: Path | None) -> Recording:
+    if model.framework == "onnx":
+        return record(model, nodes, inputs)
+    if inputs:
+        raise OpkitError("--inputs: no library here runs a frozen graph; cases are not recorded")
+    return Recording((), ("no recorded cases: no library here runs a frozen graph",))
+
+
+def _runtimes(file: Path, choices: Choices) -> list[str]:
+    """Return the runtimes: the user's, or that of the target, or the usual one of such models."""
+    if choices.runtimes:
+        for name in choices.runtimes:
+            if name not in available():
+                expected = ", ".join(available())
+                raise OpkitError(f"--runtime: unknown '{plain(name)}' (expected {expected})")
+        return [*choices.runtimes]
+    return [reading.runtime_of(file, choices.target)]
+
+
+def _chosen(
+    file: Path, selection: Selection, target: str
+) -> tuple[Model, Sequence[Sequence[Node]]]:
+    """Return the model, and the nodes of each operator."""
+    if selection.is_all:
+        scan = reading.scan_file(file, target)
+        return scan.model, [each.nodes for each in scan.missing]
+    model = reading.read_model(file)
+    if selection.node is not None:
+        return model, [node_of_name(model, selection.node)]
+    return model, [nodes_of_type(model, selection.op_type or "")]
+
+
+def _refuse_framework(model: Model, names: Sequence[str]) -> None:
+    for name in names:
+        describe = available()[name].describe
+        if model.framework not in describe.frameworks:
+            raise OpkitError(
+                f"{printable(str(model.file))}: a model of {model.framework}; operators of "
+                f"{describe.title} are for models of {' and '.join(describe.frameworks)}"
+            )
+
+
+def _plan(found: Draft, file: Path, folder: Path, is_all: bool, choices: Choices) -> Planned:
+    source = f"{printable(str(file))}, {called(found.nodes)}"
+    rest = replace(choices, runtimes=(), target="")
+    place = folder / found.spec.name if is_all else folder
+    text = found.text.rstrip("\n")
+    plan = new_repository.plan_text(text, source, place, Path(), rest, found.files)
+    extra: Extra = "onnx" if found.source is Source.ONNX else ""
+    return Planned(replace(plan, extra=extra), found)
+
+
+def _refuse_equal(planned: Sequence[Planned]) -> None:
+    """Refuse two operators with one folder."""
+    seen: dict[str, Planned] = {}
+    for each in planned:
+        other = seen.setdefault(str(each.plan.folder).lower(), each)
+        if other is not each:
+            raise OpkitError(
+                f"{_type(other)} and {_type(each)} would both be in "
+                f"{each.plan.folder}; make each of them with --op and a folder of its own"
+            )
+
+
+def _type(each: Planned) -> str:
+    node = each.draft.nodes[0]
+    return plain(type_name(node.domain, node.op_type))
+
+
+# ---- The report ----------------------------------------------------------------------------------
+
+_WIDTH = 80
+_MATH = {
+    Source.LIBRARY: "The math is there, in C and in numpy.",
+    Source.ONNX: "The math in C is left to write: {lower}_compute.h. Until then, the check fails.",
+    Source.SKELETON: "The math is left to write, in C and in numpy: {lower}_compute.h, "
+    "{lower}_reference.py. So far, it copies its first input.",
+}
+
+
+def report(found: Plans, is_made: bool) -> str:
+    """Return the text about repositories, at most 80 columns wide but for paths.
+
+    Args:
+        found: the plans.
+        is_made: whether the repositories exist; else it was a dry run.
+    """
+    if not found.planned:
+        return f"{printable(str(found.model.file))}: {found.target} lacks none of its operators.\n"
+    parts = [_of_repository(each, is_made) for each in found.planned]
+    if found.notes:
+        parts.append("\n".join(line for note in found.notes for line in _wrapped(printable(note))))
+    if is_made:
+        parts.append("\n".join(_next(found)))
+    return "\n\n".join(parts) + "\n"
+
+
+def _of_repository(each: Planned, is_made: bool) -> str:
+    found, spec = each.draft, each.draft.spec
+    nodes = f"{len(found.nodes)} node{'s' * (len(found.nodes) != 1)}"
+    verb = "" if is_made else "would be made: "
+    lines = [
+        f"{verb}{each.plan.folder}: {spec.name} ({nodes}), for {', '.join(spec.runtimes)}",
+        *_wrapped(f"Reference: {found.source.value}."),
+        *_wrapped(_MATH[found.source].format(lower=spec.lower)),
+        *_wrapped(_recorded(found)),
+        *(line for note in found.notes for line in _wrapped(note, "- ")),
+    ]
+    if found.questions:
+        lines += ["  Questions, also in op.yml:"]
+        lines += [line for each in found.questions for line in _wrapped(each.text, "- ")]
+    return "\n".join(lines)
+
+
+def _recorded(found: Draft) -> str:
+    count = len(found.recorded.files)
+    if not count:
+        return "Recorded cases: none."
+    return f"Recorded cases: {count}, {found.recorded.size / 1000:,.1f} KB."
+
+
+def _wrapped(text: str, mark: str = "") -> Iterator[str]:
+    yield from textwrap.wrap(
+        text,
+        _WIDTH,
+        initial_indent=f"  {mark}",
+        subsequent_indent=" " * (2 + len(mark)),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _next(found: Plans) -> Iterator[str]:
+    yield "Next:"
+    folders = " ".join(shlex.quote(str(each.plan.folder)) for each in found.planned)
+    yield f"    rknn-op check -p {folders}"
+    if found.model.framework == "onnx":
+        model = shlex.quote(str(found.model.file))
+        output = shlex.quote(str(found.model.file.with_suffix("")) + "_grafted.onnx")
+        yield f"    rknn-op graft {model} -p {folders} -o {output}"

@@ -1,0 +1,232 @@
+"""The description of an operator from a model: the text of op.yml."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+
+import yaml
+
+from opkit import runtimes
+from opkit.description.reader import DescriptionError
+from opkit.description.types import PREFIX, TENSOR
+from opkit.errors import OpkitError
+from rknn_op.models.drafting.questions import Question
+from rknn_op.models.drafting.signatures import Attribute, Input, Output, Signature, converted
+from rknn_op.models.model import STANDARD, Model, Node
+from rknn_op.models.text import identifier, plain
+from rknn_op.runtimes.interface import models_of
+from rknn_op.runtimes.models import Renaming
+
+_WIDTH = 100
+
+
+def description(
+    found: Signature,
+    model: Model,
+    nodes: Sequence[Node],
+    questions: Sequence[Question],
+    chosen: Sequence[str],
+    target: str,
+) -> str:
+    """Return the text of op.yml, with a comment for each question at its line.
+
+    Args:
+        found: the union of the nodes.
+        model: the model.
+        nodes: the nodes.
+        questions: the questions about the operator.
+        chosen: the names of the runtimes.
+        target: the default target.
+
+    Raises:
+        OpkitError: the operator's name is impossible for a runtime whose models keep it.
+    """
+    comments = _Comments(questions)
+    name = operator_name(found, chosen)
+    lines = [
+        *_wrapped(_title(found, model, nodes), 0),
+        *comments.at("", 0),
+        f"name: {name}",
+        *_keys_of_runtimes(found, name, chosen),
+        f"framework: {model.framework}",
+        f"target_platform: {target.upper()}",
+        f"runtimes: [{', '.join(chosen)}]",
+        "inputs:",
+        *(
+            line
+            for each in found.tensors
+            for line in (*comments.at(f"inputs.{each.name}"), _tensor(each))
+        ),
+        "outputs:",
+        *(
+            line
+            for each in found.outputs
+            for line in (*comments.at(f"outputs.{each.name}"), _tensor(each))
+        ),
+        *_params(found, comments),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def refuse_dtypes(found: Signature, chosen: Sequence[str]) -> None:
+    """Refuse tensors that a runtime does not have.
+
+    Raises:
+        OpkitError: a tensor has such a dtype.
+    """
+    tensors: list[Input | Output] = [*found.tensors, *found.outputs]
+    for describe in (runtimes.available()[name].describe for name in chosen):
+        for each in tensors:
+            unsupported = [dtype for dtype in each.dtypes if dtype not in describe.tensor_types]
+            if unsupported:
+                raise OpkitError(
+                    f"{plain(found.op_type)}: tensor '{each.name}' is {unsupported[0]}: "
+                    f"{describe.title} has no such tensors (expected "
+                    f"{', '.join(describe.tensor_types)}); cast it in the model"
+                )
+
+
+def comments_of(questions: Sequence[Question]) -> list[str]:
+    """Return questions as lines of comments."""
+    return [line for each in questions for line in _wrapped(each.text, 0)]
+
+
+def _params(found: Signature, comments: _Comments) -> Iterator[str]:
+    lines = {each.name: _attribute(each) for each in found.attributes}
+    lines |= {each.name: _constant(each) for each in found.constants}
+    yield "params:" if lines else "params: {}"
+    for name, line in lines.items():
+        yield from comments.at(f"params.{name}")
+        yield line
+
+
+def operator_name(found: Signature, chosen: Sequence[str]) -> str:
+    """Return the operator's name in op.yml: the name in the model, if the runtimes allow it.
+
+    Raises:
+        OpkitError: a runtime that keeps names in models cannot have it.
+    """
+    wanted = found.op_type
+    renaming = _renaming(chosen)
+    if renaming and found.domain == renaming.domain:
+        wanted = wanted.removeprefix(renaming.prefix)
+    base = identifier(wanted)
+    problem = ""
+    for name in dict.fromkeys((wanted, base, f"{base}Op", f"Op{base}")):
+        reason = _name_problem(name, chosen)
+        if not reason and (name == found.op_type or renaming):
+            return name
+        problem = problem or reason
+    raise OpkitError(
+        f"operator '{plain(found.op_type)}': models for {' and '.join(chosen)} keep this name, "
+        f"which is impossible: {problem or 'it is not an identifier'}; rename the nodes"
+    )
+
+
+def _renaming(chosen: Sequence[str]) -> Renaming | None:
+    """Return the names of custom nodes, if no chosen runtime keeps those of the model."""
+    found = [models_of(name).renaming for name in chosen]
+    return found[0] if len(found) == 1 else None
+
+
+def _name_problem(name: str, chosen: Sequence[str]) -> str:
+    """Return the reason against an operator's name; empty if it is valid."""
+    tensor = f"{{a: {{type: {TENSOR}}}}}"
+    text = f"name: {json.dumps(name)}\nruntimes: [{', '.join(chosen)}]\n"
+    try:
+        runtimes.parse(f"{text}inputs: {tensor}\noutputs: {tensor.replace('a:', 'b:')}\n", "op.yml")
+    except DescriptionError as error:
+        return error.complaint.message
+    return ""
+
+
+def _keys_of_runtimes(found: Signature, name: str, chosen: Sequence[str]) -> Iterator[str]:
+    """Yield the keys with the operator's name in models, where it is not the default."""
+    op_type = found.op_type
+    renaming = _renaming(chosen)
+    if renaming and name not in (op_type, op_type.removeprefix(renaming.prefix)):
+        yield f"# {plain(op_type)} in the model, a name that the generated code cannot have."
+        if identifier(op_type) not in ("", name):
+            yield f"{renaming.key}: {renaming.prefix}{identifier(op_type)}"
+    for runtime in chosen:
+        keys = models_of(runtime).keys(found.domain, found.opset)
+        for key, value in keys.items():
+            yield f"{key}: {json.dumps(value)}"
+
+
+def _title(found: Signature, model: Model, nodes: Sequence[Node]) -> str:
+    domain = "" if found.domain == STANDARD else f"{plain(found.domain)} "
+    version = f" ({domain}opset {found.opset})" if found.opset else ""
+    count = f"{len(nodes)} node{'s' * (len(nodes) != 1)}"
+    return f"{plain(found.op_type)}{version}, from {count} of {plain(model.file.name)}."
+
+
+class _Comments:
+    """The questions as comments."""
+
+    def __init__(self, questions: Sequence[Question]) -> None:
+        self.questions = questions
+
+    def at(self, field: str, indent: int = 2) -> Iterator[str]:
+        """Yield the lines of comments at a field."""
+        for question in self.questions:
+            if question.field == field:
+                yield from _wrapped(question.text, indent)
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    start = f"{' ' * indent}# "
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=start, subsequent_indent=start, break_on_hyphens=False
+    )
+
+
+def _tensor(each: Input | Output) -> str:
+    keys = {"type": TENSOR}
+    if len(each.dtypes) == 1:
+        keys["dtype"] = each.dtypes[0]
+    return _line(each.name, keys, each.doc)
+
+
+def _attribute(each: Attribute) -> str:
+    keys = {"type": _TYPES.get(each.kind, each.kind)}
+    if each.default is not None and each.default != ():
+        keys["default"] = _default(converted(each.default, each.kind))
+    return _line(each.name, keys, each.doc)
+
+
+def _default(value: object) -> str:
+    """Return a value in YAML; a text in quotes."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_default, value))}]"
+    if isinstance(value, float):
+        text: str = yaml.safe_dump(value).split()[0]  # JSON's 1e-05 is a text in YAML
+        return text
+    return json.dumps(value, ensure_ascii=False)
+
+
+_TYPES = {"bool": f"{PREFIX}BOOL"}
+"""A kind that is not a word of op.yml -> the type."""
+
+
+def _constant(each: Input) -> str:
+    type_ = _TYPES.get(each.kind, each.kind)
+    return _line(each.name, {"type": type_, "source": f"const:{each.name}"}, each.doc)
+
+
+def _line(name: str, keys: Mapping[str, str], doc: str) -> str:
+    items = [f"{key}: {value}" for key, value in keys.items()]
+    if doc:
+        items.append(f"doc: {json.dumps(doc, ensure_ascii=False)}")
+    line = f"  {_key(name)}: {{{', '.join(items)}}}"
+    return line if len(line) <= _WIDTH else "\n    ".join([f"  {_key(name)}:", *items])
+
+
+def _key(name: str) -> str:
+    """Return a name as a key; quoted unless it is an identifier that YAML reads as a text."""
+    is_plain = re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII)
+    is_word = name.lower() in ("true", "false", "yes", "no", "on", "off", "null")
+    return name if is_plain and not is_word else json.dumps(name, ensure_ascii=False)

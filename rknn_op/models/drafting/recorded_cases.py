@@ -1,0 +1,184 @@
+"""Recorded calls of a model's nodes -> the files of recorded cases."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from opkit.check.cases import Case
+from opkit.check.mistakes import CheckError
+from opkit.check.operators import Operator
+from opkit.check.recorded import encoded
+from opkit.description.spec import OpSpec
+from opkit.runtimes.invocation import Array
+from rknn_op.models.drafting.filling import neutral_inputs
+from rknn_op.models.drafting.signatures import Signature, converted
+from rknn_op.models.drafting.time_limit import TimeLimitError, time_limit
+from rknn_op.models.drafting.tolerances import tolerated_error
+from rknn_op.models.running.recording import Call
+from rknn_op.models.text import plain
+
+MAX_SECONDS = 3.0
+"""The maximum processor time of the reference for a recorded case."""
+
+_SLOW = f"the reference takes more than {MAX_SECONDS:g} s"
+
+
+@dataclass(frozen=True)
+class RecordedCases:
+    """The recorded cases of an operator.
+
+    Attributes:
+        files: name of a file -> content.
+        size: the bytes of all arrays.
+        error: the tolerated absolute error of floats.
+        left_out: sentences about calls without a case.
+        differences: sentences about outputs that the reference does not confirm.
+    """
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    size: int = 0
+    error: float = 0.0
+    left_out: Sequence[str] = ()
+    differences: Sequence[str] = ()
+
+
+def recorded_cases(
+    found: Signature, calls: Sequence[Call], operator: Operator, is_written: bool
+) -> RecordedCases:
+    """Return the cases of calls that a check takes.
+
+    Args:
+        found: the union of the nodes.
+        calls: the calls of the nodes.
+        operator: the operator with its reference.
+        is_written: whether the operator's reference is written.
+    """
+    files: dict[str, bytes] = {}
+    left_out: dict[str, list[str]] = {}
+    differences = []
+    size, tolerance, too_many = 0, 0.0, sys.maxsize
+    for call in calls:
+        name = _free_name(call.node.name, files)
+        try:
+            case = _case(found, call, name, operator.spec)
+            outputs = {
+                each.name: call.outputs[each.position]
+                for each in found.outputs
+                if each.position in call.outputs
+            }
+            elements = _elements(case, outputs)
+            _check(operator, case, outputs)
+            if elements >= too_many:
+                raise _UnfitError(_SLOW)
+            expected = _expected(operator, case) if is_written else {}
+        except TimeLimitError:
+            too_many = elements
+            left_out.setdefault(_SLOW, []).append(plain(call.node.name))
+            continue
+        except (CheckError, _UnfitError) as error:
+            reason = str(error).partition("\n")[0].removeprefix(f"{name}: ")
+            left_out.setdefault(reason, []).append(plain(call.node.name))
+            continue
+        tolerance = max(tolerance, tolerated_error(outputs))
+        if problem := _difference(expected, outputs, tolerance):
+            differences.append(f"{plain(call.node.name)}: {problem}")
+        files[f"{name}.npz"] = encoded(case.inputs, outputs, case.params)
+        size += sum(array.nbytes for array in (*case.inputs.values(), *outputs.values()))
+    sentences = [f"{_some(names)}: {reason}" for reason, names in left_out.items()]
+    return RecordedCases(files, size, tolerance, sentences, differences)
+
+
+class _UnfitError(Exception):
+    """A call cannot be a case."""
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _free_name(node: str, taken: Mapping[str, bytes]) -> str:
+    """Return a name for a file that is like the name of a node."""
+    base = re.sub(r"[^A-Za-z0-9_-]+", "_", node).strip("_-")[:60] or "node"
+    used = {name.lower() for name in taken}
+    names = [base, *(f"{base}_{index}" for index in range(2, len(taken) + 3))]
+    return next(name for name in names if f"{name}.npz".lower() not in used)
+
+
+def _case(found: Signature, call: Call, name: str, spec: OpSpec) -> Case:
+    """Return the case of a call; raise _UnfitError if the node lacks an input or a param."""
+    values = {**neutral_inputs(found, call.node), **call.inputs}
+    for each in found.inputs:
+        if each.position not in values:
+            raise _UnfitError(f"leaves out {each.name}, which other nodes have")
+    params: dict[str, Any] = {}
+    for attribute in found.attributes:
+        if attribute.name in call.node.attributes:
+            value = call.node.attributes[attribute.name]
+            params[attribute.name] = converted(value, attribute.kind)
+        elif attribute.default is None:
+            raise _UnfitError(f"lacks the attribute {attribute.name}, which has no default")
+    lists = {param.name for param in spec.params if param.type.is_list}
+    for each in found.constants:
+        # A constant of one element is a number by the model, but may be a list by the library.
+        kind = f"{each.kind.removesuffix('s')}s" if each.name in lists else each.kind
+        value = tuple(values[each.position].ravel().tolist())
+        params[each.name] = converted(value, kind)
+    inputs = {each.name: values[each.position] for each in found.tensors}
+    dtypes = {
+        each.name: call.outputs[each.position].dtype
+        for each in found.outputs
+        if each.position in call.outputs
+    }
+    return Case(name, inputs, params, dtypes, name)
+
+
+def _elements(case: Case, outputs: Mapping[str, Array]) -> int:
+    return sum(array.size for array in (*case.inputs.values(), *outputs.values()))
+
+
+def _check(operator: Operator, case: Case, outputs: Mapping[str, Array]) -> None:
+    """Refuse a case that a check does not take.
+
+    Raises:
+        CheckError: the inputs, their dtypes or the params are invalid.
+        _UnfitError: an output has no elements or no dimension.
+    """
+    operator.check(case)
+    for name, array in outputs.items():
+        if not array.shape or 0 in array.shape:
+            raise _UnfitError(f"output '{name}' has the shape {array.shape}, which no runtime has")
+
+
+def _expected(operator: Operator, case: Case) -> Mapping[str, Array]:
+    """Return the reference's outputs.
+
+    Raises:
+        CheckError: the reference does not take the case.
+        TimeLimitError: it takes too long.
+    """
+    with time_limit(MAX_SECONDS):
+        return operator.prepare(case).expected
+
+
+def _difference(expected: Mapping[str, Array], outputs: Mapping[str, Array], error: float) -> str:
+    """Return where the reference and the model's framework differ; empty: nowhere."""
+    return next(_differences(expected, outputs, error), "")
+
+
+def _differences(
+    expected: Mapping[str, Array], outputs: Mapping[str, Array], error: float
+) -> Iterator[str]:
+    for name in expected.keys() & outputs.keys():
+        computed, array = expected[name], outputs[name]
+        if computed.shape != array.shape:
+            yield f"'{name}' has the shape {array.shape} in the model, {computed.shape} in numpy"
+        elif not np.allclose(computed, array, rtol=1e-6, atol=error, equal_nan=True):
+            with np.errstate(all="ignore"):
+                largest = np.nanmax(np.abs(computed.astype("f8") - array.astype("f8")))
+            yield f"'{name}' of the reference differs from the model's by up to {largest:g}"

@@ -1,0 +1,223 @@
+"""The form of a repository's nodes in a model, for the converter of each runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from opkit.check.operators import Operator
+from opkit.description.spec import OpSpec, Param
+from opkit.errors import OpkitError
+from opkit.runtimes import available
+from opkit.text import closest, printable, shortened
+from rknn_op.models.text import identifier
+from rknn_op.runtimes.interface import models_of
+from rknn_op.runtimes.models import Form
+from rknn_op.targets import runtime_of_target
+
+
+def _forms() -> dict[str, Callable[[OpSpec], Form]]:
+    """Return runtime with ONNX models of custom operators -> form; the usual runtime first."""
+    parts = {name: models_of(name) for name in available()}
+    names = sorted(parts, key=lambda name: not parts[name].is_default)
+    return {name: form for name in names if (form := parts[name].form)}
+
+
+@dataclass(frozen=True)
+class Custom:
+    """A repository's operator, for one runtime."""
+
+    operator: Operator
+    form: Form
+
+    @property
+    def spec(self) -> OpSpec:
+        """The operator description."""
+        return self.operator.spec
+
+    @property
+    def constants(self) -> tuple[Param, ...]:
+        """The params that are constant inputs of a model's nodes."""
+        return tuple(param for param in self.spec.params if param.source)
+
+    def has(self, op_type: str, domain: str) -> bool:
+        """Whether a node of a model is of this operator: by its name, or already in its form."""
+        is_own = op_type == self.form.op_type and domain == (self.form.domain or "")
+        name = identifier(op_type)
+        # `create --from` writes this op_type for a name that the generated code cannot have.
+        return (
+            is_own
+            or self.spec.name in (op_type, name)
+            or self.form.op_type == f"{self.form.prefix}{name}"
+        )
+
+
+def runtime_of(operators: Iterable[Operator], target: str | None) -> str:
+    """Return the runtime of a target; without a target, the one that all operators have.
+
+    Raises:
+        OpkitError: an operator lacks the runtime, or the target has no ONNX models.
+    """
+    if target:
+        return runtime_of_target(target, _forms())
+    all_names = [*_forms()]
+    names = all_names
+    for operator in operators:
+        names = [name for name in names if name in operator.spec.runtimes]
+        if not names:
+            expected = f"expected {' or '.join(all_names)}, the same one for all repositories"
+            has = ", ".join(operator.spec.runtimes)
+            raise OpkitError(f"{operator.root}: has the runtimes {has} ({expected})")
+    return names[0]
+
+
+def customs(operators: Sequence[Operator], runtime: str) -> list[Custom]:
+    """Return the operators for a runtime.
+
+    Raises:
+        OpkitError: an operator lacks the runtime, or two have one name.
+    """
+    found: dict[str, Custom] = {}
+    form = _forms()[runtime]
+    for operator in operators:
+        if runtime not in operator.spec.runtimes:
+            has = ", ".join(operator.spec.runtimes)
+            raise OpkitError(
+                f"{operator.root}: has the runtimes {has} (expected {runtime}); add it to "
+                "`runtimes` in op.yml, and build"
+            )
+        custom = Custom(operator, form(operator.spec))
+        for name in (operator.spec.name, custom.form.op_type):
+            other = found.setdefault(name, custom)
+            if other is not custom:
+                raise OpkitError(
+                    f"{operator.root} and {other.operator.root}: both are the operator {name}; "
+                    "pass one of them"
+                )
+    return [*dict.fromkeys(found.values())]
+
+
+def custom_of(found: Iterable[Custom], op_type: str, domain: str) -> Custom | None:
+    """Return the operator of a node; None if it has none."""
+    return next((each for each in found if each.has(op_type, domain)), None)
+
+
+def check_types(found: Sequence[Custom], types: Collection[tuple[str, str]]) -> None:
+    """Require nodes of each operator, all of one domain.
+
+    Args:
+        found: the operators.
+        types: type and domain of the model's nodes.
+
+    Raises:
+        OpkitError: an operator has none, or its name is in several domains.
+    """
+    for custom in found:
+        fitting = sorted({each for each in types if custom_of(found, *each) is custom})
+        called = [printable(shortened(_called(*each))) for each in fitting]
+        if not fitting:
+            raise OpkitError(f"{custom.operator.root}: {_no_nodes(custom, types)}")
+        if len(fitting) > 1:
+            raise OpkitError(
+                f"{custom.operator.root}: the nodes of {' and '.join(called)} may be of the "
+                f"operator {custom.spec.name}; rename the other ones in the model"
+            )
+
+
+def _no_nodes(custom: Custom, types: Collection[tuple[str, str]]) -> str:
+    names = sorted({op_type for op_type, _ in types})
+    near = closest(custom.spec.name, names, 3)
+    listed = ", ".join(printable(shortened(name)) for name in names)
+    hint = f"; did you mean {' or '.join(map(printable, near))}?" if near else ""
+    return f"the model has no node of the type {custom.spec.name}{hint} (it has {listed})"
+
+
+def _called(op_type: str, domain: str) -> str:
+    return f"{domain}.{op_type}" if domain else op_type
+
+
+# ---- The positions of a node's inputs and outputs ------------------------------------------------
+
+
+class MismatchError(Exception):
+    """Nodes do not match the description; the text has the field and what is expected."""
+
+
+def input_positions(
+    custom: Custom, used: Sequence[int], constant: Collection[int], formal: Sequence[str]
+) -> dict[str, int]:
+    """Return name of an input or constant param -> its position in the model's nodes.
+
+    Names that are those of the operator in ONNX decide; else the order, without the inputs that no
+    node has.
+
+    Args:
+        custom: the operator.
+        used: the positions that any node has.
+        constant: the positions that are constant in all nodes.
+        formal: the names of the inputs in ONNX; empty: unknown.
+
+    Raises:
+        MismatchError: there are too many inputs.
+    """
+    tensors = [each.name for each in custom.spec.inputs]
+    params = [each.name for each in custom.constants]
+    known = {_lower(name): position for position, name in enumerate(formal)}
+    positions = {name: known[_lower(name)] for name in (*tensors, *params) if _lower(name) in known}
+    if len(positions) == len(tensors) + len(params) and {*positions.values()} >= {*used}:
+        return positions
+    expected = f"expected {', '.join([*tensors, *params])}"
+    if len(used) > len(tensors) + len(params):
+        raise MismatchError(f"{len(used)} inputs ({expected})")
+    candidates = [position for position in used if position in constant]
+    changing = [position for position in used if position not in constant]
+    if len(changing) == len(tensors):
+        return {
+            **dict(zip(tensors, changing, strict=True)),
+            **dict(zip(params, candidates, strict=False)),
+        }
+    if len(used) < len(tensors) + len(params):
+        return dict(zip((*tensors, *params), used, strict=False))
+    if len(candidates) < len(params):
+        raise MismatchError(
+            f"inputs {', '.join(map(str, changing))} are not constant, but {' and '.join(params)} "
+            f"must be ({expected})"
+        )
+    chosen = candidates[len(candidates) - len(params) :]
+    others = [position for position in used if position not in chosen]
+    return {**dict(zip(tensors, others, strict=True)), **dict(zip(params, chosen, strict=True))}
+
+
+def output_positions(custom: Custom, used: Sequence[int], formal: Sequence[str]) -> dict[str, int]:
+    """Return name of an output -> its position in the model's nodes.
+
+    Args:
+        custom: the operator.
+        used: the positions that any node has.
+        formal: the names of the outputs in ONNX; empty: unknown.
+
+    Raises:
+        MismatchError: there are too many outputs.
+    """
+    names = [each.name for each in custom.spec.outputs]
+    known = {_lower(name): position for position, name in enumerate(formal)}
+    positions = {name: known[_lower(name)] for name in names if _lower(name) in known}
+    if len(positions) == len(names) and {*positions.values()} >= {*used}:
+        return positions
+    if len(used) > len(names):
+        raise MismatchError(f"{len(used)} outputs (expected {', '.join(names)})")
+    if len(used) == len(names):
+        return dict(zip(names, used, strict=True))
+    return {name: position for position, name in enumerate(names)}
+
+
+def _lower(name: str) -> str:
+    return identifier(name).lower()
+
+
+def unique_names(taken: set[str], wanted: str) -> Iterator[str]:
+    """Yield names like the wanted one that are free."""
+    for index in range(len(taken) + 1):
+        name = f"{wanted}_{index}" if index else wanted
+        if name not in taken:
+            yield name

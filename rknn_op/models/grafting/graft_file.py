@@ -1,0 +1,158 @@
+"""`rknn-op graft`: the model with the operators of repositories, compared with the original."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from opkit.check.operators import Operator
+from opkit.errors import OpkitError
+from opkit.runtimes import available
+from opkit.scratch import temporary_folder
+from opkit.text import printable, shortened
+from rknn_op.models import onnx_model
+from rknn_op.models.grafting import simulation
+from rknn_op.models.grafting.converter_rules import refuse, warnings
+from rknn_op.models.grafting.custom_nodes import customs, runtime_of
+from rknn_op.models.grafting.graft import Graft, graft
+from rknn_op.models.grafting.proof import Proof, prove, write_shapes
+from rknn_op.models.grafting.simulation import Simulation
+from rknn_op.models.grafting.writing import assembled, publish
+from rknn_op.models.running.inputs import random_inputs, read_inputs
+from rknn_op.models.running.weights import opened
+from rknn_op.models.scanning.reading import toolkits
+from rknn_op.progress import step
+from rknn_op.repositories import require
+from rknn_op.runtimes.interface import models_of
+
+SUFFIX = ".onnx"
+PACKAGE = ".rknn"
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of the command.
+
+    Attributes:
+        inputs: an .npz file with the model's inputs; None: random ones.
+        max_error: the tolerated absolute difference; None: by the dtype.
+        toolkit: a Python with RKNN-Toolkit2; None: no conversion.
+        target: the target; None: the default.
+    """
+
+    inputs: Path | None = None
+    max_error: float | None = None
+    toolkit: Path | None = None
+    target: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a graft.
+
+    Attributes:
+        graft: the grafted model.
+        proof: its comparison with the original.
+        simulation: the comparison of the converted model; None: not converted.
+        warnings: sentences.
+        files: the new files; empty if outputs differ.
+    """
+
+    graft: Graft
+    proof: Proof
+    simulation: Simulation | None = None
+    warnings: Sequence[str] = ()
+    files: tuple[Path, ...] = ()
+
+    @property
+    def problem(self) -> str:
+        """The reason why outputs are not those of the original model; empty if they are."""
+        wrong = [
+            f"output {printable(shortened(each.name))!r} of the simulator: {each}"
+            for each in (self.simulation.differences if self.simulation else ())
+            if not each.is_equal
+        ]
+        if self.proof.cause or not wrong:
+            return self.proof.cause
+        return (
+            f"{wrong[0]}; the simulator rounds to float16, which may also swap indices of nearly "
+            "equal numbers: pass other --inputs, or --max-error"
+        )
+
+
+def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Options) -> Outcome:
+    """Graft a model; write it if its outputs are those of the original.
+
+    Args:
+        file: the model.
+        folders: the repositories.
+        output: the file to write, and its data or package beside it.
+        options: the options.
+
+    Raises:
+        OpkitError: a file or a repository is invalid, a node does not match its description, or a
+            reference or the toolkit fails.
+        OSError: a file cannot be written.
+    """
+    _check_options(file, output, options)
+    for folder in folders:
+        require(folder)
+    operators = [Operator(folder) for folder in dict.fromkeys(each.resolve() for each in folders)]
+    name = runtime_of(operators, options.target)
+    runtime = available()[name]
+    toolkit = models_of(name).toolkit
+    if options.toolkit and not toolkit:
+        raise OpkitError(f"--toolkit: {toolkits()} is not for {name}")
+    found = customs(operators, name)
+    with opened(file) as source, temporary_folder() as folder:
+        model = onnx_model.read(file)
+        grafted = graft(source, model, found)
+        refuse(model, runtime)
+        inputs = read_inputs(options.inputs, model) if options.inputs else random_inputs(model)
+        with step("running both models"):
+            proof = prove(source, grafted, inputs, options.max_error)
+        outcome = Outcome(grafted, proof, warnings=warnings(grafted, runtime))
+        if proof.cause:
+            return outcome
+        write_shapes(source, grafted, model, proof)
+        files = assembled(grafted.model, folder, output.name)
+        if options.toolkit and toolkit:
+            package = folder / output.with_suffix(PACKAGE).name
+            target = options.target or runtime.describe.default_target
+            request = simulation.Request(
+                toolkit, options.toolkit, files[-1], found, target, inputs, package
+            )
+            with step(f"converting and simulating with {toolkit.name}"):
+                simulated = simulation.simulate(request, proof.outputs, options.max_error)
+            outcome = replace(outcome, simulation=simulated)
+            if outcome.problem:
+                return outcome
+            files.append(package)
+        return replace(outcome, files=(*publish(files, output.parent),))
+
+
+def _check_options(file: Path, output: Path, options: Options) -> None:
+    if options.max_error is not None and not math.isfinite(options.max_error):
+        raise OpkitError(f"--max-error: invalid {options.max_error} (expected a finite number)")
+    if file.suffix == ".pb":
+        raise OpkitError(
+            f"{printable(str(file))}: a frozen graph needs no graft: RKNN-Toolkit 1.x calls the "
+            "class by the node's own name, so there is nothing to rename; load the class "
+            "rknn_op_<operator>.py of the repository"
+        )
+    for path, name in ((file, "MODEL"), (output, "-o")):
+        if path.suffix != SUFFIX:
+            called = printable(str(path))
+            raise OpkitError(f"{name} {called}: invalid file name (expected *{SUFFIX})")
+    if os.path.realpath(output) == os.path.realpath(file):  # Path.resolve() refuses cyclic links
+        raise OpkitError(f"-o {printable(str(output))}: is MODEL itself; pass another file")
+    if not output.parent.is_dir():
+        raise OpkitError(f"-o {printable(str(output))}: no such folder: {output.parent}")
+    new = [output, output.with_name(f"{output.name}.data")]
+    new += [output.with_suffix(PACKAGE)] if options.toolkit else []
+    for path in new:
+        if path.exists() or path.is_symlink():
+            raise OpkitError(f"{printable(str(path))}: exists; delete it, or pass another -o")

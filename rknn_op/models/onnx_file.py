@@ -1,0 +1,277 @@
+"""Load the message of an ONNX file without weights; refuse invalid and hostile files."""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from opkit.text import printable, shortened
+from rknn_op.models import model_file
+from rknn_op.models.extra import required
+from rknn_op.models.model_file import InvalidError, check_count
+
+_MAX_CALLS = 50
+"""Maximum depth of calls between local functions."""
+
+_SMALL = 4096
+"""Maximum bytes of a tensor that shape inference reads: sizes, axes, pads."""
+
+_MAX_MEMORY = 4 * 1024**3
+"""Maximum bytes for shape inference: some attributes are sizes of its arrays."""
+
+_VALUES = (
+    "raw_data float_data int32_data string_data int64_data double_data uint64_data"  # one per dtype
+).split()
+
+
+def load(file: Path) -> Any:
+    """Return the message of an ONNX file; external data is not read.
+
+    Raises:
+        OpkitError: onnx is not installed, or the file is not a valid model.
+    """
+    onnx = required("onnx")
+    try:
+        proto = _parsed(onnx, file)
+        _check_size(proto)
+        _check_names(proto)
+        data_folder([each for each in _tensors(proto) if each.external_data], file)
+        return proto
+    except InvalidError as error:
+        raise model_file.error(file, error) from None
+
+
+def load_with_shapes(file: Path) -> Any:
+    """Return the message of an ONNX file with inlined functions and inferred shapes.
+
+    Weights are dropped: shape inference copies the model, and does not need them.
+
+    Raises:
+        OpkitError: as load().
+    """
+    proto = load(file)
+    onnx = required("onnx")
+    for tensor in _tensors(proto):
+        _drop_values(onnx, tensor)
+    try:
+        return _with_shapes(onnx, proto)
+    except InvalidError as error:
+        raise model_file.error(file, error) from None
+
+
+def _parsed(onnx: Any, file: Path) -> Any:
+    from google.protobuf.message import DecodeError
+
+    data = model_file.contents(file, "an ONNX model")
+    try:
+        proto = onnx.load_model_from_string(data)
+    except DecodeError:
+        raise InvalidError("is not an ONNX model, or is truncated") from None
+    if not proto.HasField("graph") or not proto.opset_import:
+        raise InvalidError("is not an ONNX model: it has no graph or no opset")
+    return proto
+
+
+# ---- Size ----------------------------------------------------------------------------------------
+
+
+def _check_size(proto: Any) -> None:
+    """Raise InvalidError for a model with too many nodes after inlining of its functions."""
+    functions = {(each.domain, each.name): each.node for each in proto.functions}
+    counts: dict[tuple[str, str], tuple[int, int]] = {}
+
+    def count_called(function: tuple[str, str], depth: int) -> tuple[int, int]:
+        if function not in counts:
+            counts[function] = count(functions[function], depth + 1)
+        return counts[function]
+
+    def count(nodes: Iterable[Any], depth: int) -> tuple[int, int]:
+        """Return the count of nodes and the depth of their calls."""
+        total, height = 0, 0
+        for node in nodes:
+            function = (node.domain, node.op_type)
+            parts = [count(graph.node, depth) for graph in subgraphs(node)]
+            if function in functions and depth < _MAX_CALLS:
+                called, calls = count_called(function, depth)
+                parts.append((called, calls + 1))
+            elif function in functions:
+                parts.append((0, _MAX_CALLS + 1))
+            total += 1 + sum(nodes for nodes, _ in parts)
+            height = max([height, *(calls for _, calls in parts)])
+        return total, height
+
+    total, height = count(proto.graph.node, 0)
+    if height > _MAX_CALLS:
+        raise InvalidError(
+            f"local functions call each other in a cycle, or more than {_MAX_CALLS} deep"
+        )
+    check_count(total)
+
+
+def subgraphs(node: Any) -> list[Any]:
+    """Return the subgraphs of a node, such as the branches of an If."""
+    return [
+        graph
+        for attribute in node.attribute
+        for graph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else ()))
+    ]
+
+
+def _graphs(proto: Any) -> Iterator[Any]:
+    """Yield the graph of a model and all subgraphs, also those of local functions."""
+    pending = [proto.graph]
+    pending += (
+        graph for each in proto.functions for node in each.node for graph in subgraphs(node)
+    )
+    while pending:
+        graph = pending.pop()
+        yield graph
+        pending += (subgraph for node in graph.node for subgraph in subgraphs(node))
+
+
+def _nodes(proto: Any) -> Iterator[Any]:
+    for graph in (*_graphs(proto), *proto.functions):
+        yield from graph.node
+
+
+# ---- Names ---------------------------------------------------------------------------------------
+
+
+def _check_names(proto: Any) -> None:
+    """Raise InvalidError for a name that is not UTF-8: protobuf returns bytes then."""
+    for name in _names(proto):
+        if isinstance(name, bytes):
+            raise InvalidError(f"the name {shortened(ascii(name)[1:])} is not UTF-8")
+
+
+def _names(proto: Any) -> Iterator[str | bytes]:
+    yield from (each.domain for each in proto.opset_import)
+    for function in proto.functions:
+        yield from (function.name, function.domain, *function.input, *function.output)
+    for graph in _graphs(proto):
+        yield graph.name
+        for info in (*graph.input, *graph.output, *graph.value_info):
+            yield info.name
+            yield from (each.dim_param for each in info.type.tensor_type.shape.dim)
+    for node in _nodes(proto):
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        yield from (name for each in node.attribute for name in (each.name, each.ref_attr_name))
+    for tensor in _tensors(proto):
+        yield tensor.name
+        yield from (each.value for each in tensor.external_data)
+
+
+# ---- Tensors -------------------------------------------------------------------------------------
+
+
+def _tensors(proto: Any) -> Iterator[Any]:
+    """Yield the tensors that a model holds."""
+    for graph in _graphs(proto):
+        yield from graph.initializer
+        for sparse in graph.sparse_initializer:
+            yield from (sparse.values, sparse.indices)
+    for node in _nodes(proto):
+        for attribute in node.attribute:
+            yield from attribute.tensors
+            if attribute.HasField("t"):
+                yield attribute.t
+
+
+def data_folder(external: Collection[Any], file: Path) -> Path:
+    """Return the folder of a model's external data, without symbolic links.
+
+    It is that of the file or of its target: caches hold the model and its data as symbolic links.
+
+    Args:
+        external: the tensors with external data.
+        file: the model's file.
+
+    Raises:
+        InvalidError: data is outside of the folder, or the path of data is invalid.
+    """
+    folder = Path(os.path.realpath(file.parent))
+    if not all(_is_in(_data_path(each, file), folder) for each in external):
+        folder = Path(os.path.realpath(file)).parent
+    for tensor in external:
+        if not _is_in(_data_path(tensor, file), folder):
+            called = shortened(_data_location(tensor))
+            raise InvalidError(
+                f"tensor {shortened(tensor.name)!r} has its external data in {called!r}, outside "
+                "of the model's folder; move it there and save the model again"
+            )
+    return folder
+
+
+def _data_path(tensor: Any, file: Path) -> Path:
+    """Return the resolved path of a tensor's external data."""
+    location = _data_location(tensor)
+    if "\0" in location or [each.key for each in tensor.external_data].count("location") > 1:
+        raise InvalidError(
+            f"tensor {shortened(tensor.name)!r} has invalid external data: {shortened(location)!r}"
+        )
+    return Path(os.path.realpath(file.parent / location))
+
+
+def _data_location(tensor: Any) -> str:
+    return next((each.value for each in tensor.external_data if each.key == "location"), "")
+
+
+def _is_in(path: Path, folder: Path) -> bool:
+    return path.is_relative_to(folder) and path != folder
+
+
+def _drop_values(onnx: Any, tensor: Any) -> None:
+    """Drop a tensor's values if shape inference does not need them."""
+    if tensor.ByteSize() <= _SMALL or tensor.external_data:
+        return
+    for name in _VALUES:
+        tensor.ClearField(name)
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="dropped")
+
+
+# ---- Shapes --------------------------------------------------------------------------------------
+
+
+def _with_shapes(onnx: Any, proto: Any) -> Any:
+    """Return a model with local functions inlined and shapes inferred."""
+    try:
+        with _limited_memory():
+            if proto.functions:
+                proto = required("onnx.inliner").inline_local_functions(proto)
+            return onnx.shape_inference.infer_shapes(proto, data_prop=True)
+    except MemoryError:
+        limit = f"{_MAX_MEMORY // 1024**3} GB"
+        raise InvalidError(f"shape inference needs more than {limit} of memory") from None
+    except _invalid(onnx) as error:
+        reason = printable(shortened(str(error).strip().partition("\n")[0], 300))
+        raise InvalidError(f"is not a valid ONNX model: {reason}") from None
+
+
+def _invalid(onnx: Any) -> tuple[type[Exception], ...]:
+    """Return the exceptions for invalid models; those of onnx have no common base class."""
+    return (
+        ValueError,
+        RuntimeError,
+        onnx.checker.ValidationError,
+        onnx.shape_inference.InferenceError,
+    )
+
+
+@contextmanager
+def _limited_memory() -> Iterator[None]:
+    """Limit the memory that this process takes in addition."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    limit = pages * resource.getpagesize() + _MAX_MEMORY
+    if soft != resource.RLIM_INFINITY:
+        limit = min(limit, soft)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

@@ -1,0 +1,83 @@
+"""Values for optional inputs that nodes leave out: the converters want all inputs.
+
+Sources: rknn_op/models/optional_inputs.yml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from rknn_op.models.model import Tensor, Value
+
+Array = Any
+
+_LIST = Path(__file__).with_suffix(".yml")
+
+
+class UnknownShapeError(Exception):
+    """A value has the size of a tensor without a fixed shape; the text names it."""
+
+
+def has_value(op_type: str, name: str) -> bool:
+    """Return whether an input of an operator of ONNX has a value for nodes that leave it out.
+
+    Args:
+        op_type: the operator.
+        name: the input's name in ONNX.
+    """
+    return name in _rules().get(op_type, {})
+
+
+def value(
+    op_type: str, name: str, inputs: Mapping[str, Tensor], attributes: Mapping[str, Value]
+) -> Array | None:
+    """Return the value of an input that a node leaves out; None if the list has none.
+
+    Args:
+        op_type: the operator.
+        name: the input's name in ONNX.
+        inputs: name in ONNX -> each input that the node has.
+        attributes: the node's attributes.
+
+    Raises:
+        UnknownShapeError: a size of another input is not fixed.
+    """
+    rule = _rules().get(op_type, {}).get(name)
+    if rule is None or any(attributes.get(k, v) != v for k, v in rule.get("only", {}).items()):
+        return None
+    shape = rule["shape"]
+    if isinstance(shape, str):
+        like = shape.removeprefix("like ")
+        shape = [[like, axis] for axis in range(len(_sizes(inputs, like)))]
+    dtype = rule.get("dtype", next(iter(inputs)))
+    dtype = inputs[dtype].dtype if dtype in inputs else dtype
+    return np.full([_size(inputs, each) for each in shape], rule["value"], dtype)
+
+
+def _size(inputs: Mapping[str, Tensor], rule: Any) -> int:
+    if isinstance(rule, int):
+        return rule
+    name, axis, *factor = rule
+    sizes = _sizes(inputs, name)
+    size = sizes[axis] if axis < len(sizes) else None
+    if not isinstance(size, int):
+        raise UnknownShapeError(name)
+    return int(size * (factor[0] if factor else 1))
+
+
+def _sizes(inputs: Mapping[str, Tensor], name: str) -> tuple[Any, ...]:
+    if name not in inputs or inputs[name].shape is None:
+        raise UnknownShapeError(name)
+    return inputs[name].shape or ()
+
+
+@cache
+def _rules() -> dict[str, dict[str, dict[str, Any]]]:
+    loaded: dict[str, dict[str, dict[str, Any]]] = yaml.safe_load(_LIST.read_text("utf-8"))
+    return loaded

@@ -1,0 +1,62 @@
+"""Run the scripts of a toolkit in a Python that has it."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from opkit.errors import OpkitError
+from opkit.text import printable, shortened
+from rknn_op.runtimes.models import Toolkit
+
+TIMEOUT = 1800.0
+"""Seconds for a script; conversions of large models take minutes."""
+
+_MAX_REASON = 400
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The end of a script.
+
+    Attributes:
+        version: the toolkit's version; empty if it refuses the model.
+        refusal: its reason for refusing the model, or its crash; empty if it succeeds.
+    """
+
+    version: str = ""
+    refusal: str = ""
+
+
+def run(toolkit: Toolkit, python: Path, script: Path, arguments: list[str], folder: Path) -> Answer:
+    """Run a script of a toolkit.
+
+    Args:
+        toolkit: the toolkit.
+        python: a Python with it.
+        script: one of its scripts.
+        arguments: the arguments of the script.
+        folder: the working directory; the toolkit writes files there.
+
+    Raises:
+        OpkitError: this Python has no such toolkit, or the script does not end in time.
+    """
+    where = f"--toolkit {python}"
+    command = [str(python), str(script), *arguments]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, cwd=folder, timeout=TIMEOUT, check=False
+        )
+    except OSError as error:
+        raise OpkitError(f"{where}: cannot be started: {error.strerror}") from None
+    except subprocess.TimeoutExpired:
+        raise OpkitError(f"{where}: no answer in {TIMEOUT:g} s") from None
+    if done.returncode == 0:
+        return Answer(done.stdout.decode(errors="replace").split()[-1])
+    last = (done.stderr.decode(errors="replace").strip() or "no message").splitlines()[-1]
+    if f"No module named '{toolkit.module}'" in last:
+        raise OpkitError(f"{where}: {toolkit.name} is not installed for this Python")
+    if done.returncode < 0:
+        return Answer(refusal=f"{toolkit.name} ended by signal {-done.returncode}")
+    return Answer(refusal=printable(shortened(last, _MAX_REASON)))

@@ -1,0 +1,1 @@
+"""PPLNN, for `rknn-op`: operators of its engines."""

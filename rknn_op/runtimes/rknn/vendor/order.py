@@ -1,0 +1,207 @@
+"""Find the order of the parameters of a vendor's kernel.
+
+The vendor's tool writes the keys of op.yml, and even the inputs, in random order. The C file of the
+kernel was written for one order, which is used as far as the file states it. Otherwise the names in
+the .vx file count: both kernels get the same list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from opkit.description.spec import OpSpec, Param, Tensor
+from rknn_op.runtimes.rknn.vendor.files import VendorFile
+from rknn_op.runtimes.rknn.vendor.kernel import KernelFile, Row
+from rknn_op.runtimes.rknn.vendor.vx_signature import VxSignature, vx_signature
+
+GROUPS = ("inputs", "outputs", "params")
+_GROUP_OF = {"input": "inputs", "output": "outputs", "array": "params", "scalar": "params"}
+
+Parameter = Tensor | Param
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """A position in the list of parameters, with its row if the table fits op.yml."""
+
+    index: int
+    row: Row | None
+
+
+def in_order(
+    spec: OpSpec, kernel: KernelFile, lines: Mapping[str, str], vx_file: VendorFile | None = None
+) -> tuple[OpSpec, list[str]]:
+    """Return the operator with its parameters in the kernel's order, and warnings.
+
+    Args:
+        spec: the operator, in the order of its op.yml.
+        kernel: its C file.
+        lines: group of op.yml -> its file:line.
+        vx_file: its .vx file, if there is one.
+    """
+    names = [parameter.name for parameter in spec.parameters]
+    in_c = kernel.positions(names)
+    signature = vx_signature(vx_file, names) if vx_file else None
+    in_vx = signature.positions if signature else {}
+    added = {n: i for n, i in in_vx.items() if n not in in_c and i not in in_c.values()}
+    positions = {**in_c, **added}
+    has_same = _counts(kernel.rows) == _expected(spec)
+    warnings = [*_table_warnings(spec, kernel, has_same)]
+    if signature:
+        warnings += _conflicts(kernel, in_c, signature)
+    found: dict[str, tuple[Parameter, ...]] = {}
+    first = 0
+    for group in GROUPS:
+        members: tuple[Parameter, ...] = getattr(spec, group)
+        if has_same:
+            rows = [_Slot(i, r) for i, r in enumerate(kernel.rows) if _GROUP_OF[r.kind] == group]
+        else:
+            rows = [_Slot(first + i, None) for i in range(len(members))]
+        first += len(members)
+        found[group], is_certain = _arranged(members, rows, positions)
+        warnings += _type_warnings(found[group], rows)
+        by_vx = signature is not None and any(each.name in added for each in members)
+        source = signature.where if signature and by_vx else kernel.table_name
+        warnings += _order_warnings(
+            f"{lines.get(group, '')}: {group}",
+            members,
+            found[group],
+            "" if not is_certain else source or kernel.file.label,
+            kernel,
+        )
+    inputs, outputs, params = (found[group] for group in GROUPS)
+    spec = replace(
+        spec,
+        inputs=tuple(each for each in inputs if isinstance(each, Tensor)),
+        outputs=tuple(each for each in outputs if isinstance(each, Tensor)),
+        params=tuple(each for each in params if isinstance(each, Param)),
+    )
+    return spec, warnings
+
+
+def _kind(parameter: Parameter, spec: OpSpec) -> str:
+    if isinstance(parameter, Tensor):
+        return "output" if parameter in spec.outputs else "input"
+    return "array" if parameter.type.is_list else "scalar"
+
+
+def _counts(rows: Sequence[Row]) -> Counter[str]:
+    return Counter(row.kind for row in rows)
+
+
+def _expected(spec: OpSpec) -> Counter[str]:
+    return Counter(_kind(parameter, spec) for parameter in spec.parameters)
+
+
+def _arranged(
+    members: Sequence[Parameter], slots: Sequence[_Slot], positions: Mapping[str, int]
+) -> tuple[tuple[Parameter, ...], bool]:
+    """Return the members of a group in the order of its slots, and whether it is unambiguous."""
+    indices = {slot.index for slot in slots}
+    placed = {
+        positions[member.name]: member
+        for member in members
+        if positions.get(member.name) in indices
+    }
+    rest = [member for member in members if member not in placed.values()]
+    is_certain = True
+    for slot in slots:
+        if slot.index not in placed:
+            fitting = [member for member in rest if _fits(member, slot.row)]
+            is_certain = is_certain and 1 in (len(fitting), len(rest))
+            placed[slot.index] = (fitting or rest)[0]
+            rest.remove(placed[slot.index])
+    return tuple(placed[slot.index] for slot in slots), is_certain
+
+
+def _fits(member: Parameter, row: Row | None) -> bool:
+    """Return whether a row of the table may describe a parameter of its group."""
+    if row is None or isinstance(member, Tensor):
+        return True
+    if member.type.is_list:
+        return row.kind == "array"
+    # The runtime passes a bool as a byte.
+    types = {"VX_TYPE_SCALAR", member.type.name}
+    types |= {"VX_TYPE_UINT8"} if member.type.name == "VX_TYPE_BOOL" else set()
+    return row.kind == "scalar" and row.type in types
+
+
+def _order_warnings(
+    where: str,
+    before: Sequence[Parameter],
+    now: Sequence[Parameter],
+    source: str,
+    kernel: KernelFile,
+) -> Iterator[str]:
+    """Yield the source of the order if it differs from op.yml's, or is a guess: no source."""
+    listed, taken = (", ".join(each.name for each in members) for members in (before, now))
+    if not source:
+        numbers = "" if _numbers_rise(now) else ", though their numbers say otherwise"
+        yield (
+            f"{where}: the vendor's tool lists them in random order, and {kernel.file.label} does "
+            f"not say in which it takes them; took {taken}{numbers}: compare with the kernel"
+        )
+    elif taken != listed:
+        yield f"{where}: listed as {listed}, but {source} says {taken}: took that"
+
+
+def _conflicts(
+    kernel: KernelFile, in_c: Mapping[str, int], signature: VxSignature
+) -> Iterator[str]:
+    """Yield the parameters with different positions in the two kernels."""
+    for name, index in signature.positions.items():
+        if in_c.get(name, index) != index:
+            yield (
+                f"{signature.where}: takes {name} as parameter {index}, but {kernel.file.label} "
+                f"says {in_c[name]}: took that of the C file; both get the same list, so that one "
+                "of them is wrong"
+            )
+
+
+def _type_warnings(members: Sequence[Parameter], slots: Sequence[_Slot]) -> Iterator[str]:
+    for member, slot in zip(members, slots, strict=True):
+        if isinstance(member, Param) and slot.row is not None and not _fits(member, slot.row):
+            yield (
+                f"{slot.row.where}: {slot.row.type} for {member.name}, which is "
+                f"{member.type.name} in op.yml; the runtime refuses that"
+            )
+
+
+def _numbers_rise(members: Sequence[Parameter]) -> bool:
+    """Return whether names that differ only in their last digits are in numeric order."""
+    numbers: dict[str, list[int]] = {}
+    for member in members:
+        if match := re.fullmatch(r"(\w*?)(\d+)", member.name):
+            numbers.setdefault(match[1], []).append(int(match[2]))
+    return all(each == sorted(each) for each in numbers.values())
+
+
+def _table_warnings(spec: OpSpec, kernel: KernelFile, has_same: bool) -> Iterator[str]:
+    file, rows = kernel.file, kernel.rows
+    if not rows:
+        yield (
+            f"{file.label}:1: no table of vx_param_description_t that can be read; how many "
+            "parameters the kernel takes, and in which order, was not compared with op.yml"
+        )
+    elif not has_same:
+        table, where = kernel.table_name.split(" in ")
+        yield (
+            f"{where}: {table} has {_counted(_counts(rows))}, op.yml {_counted(_expected(spec))}; "
+            "the runtime refuses a kernel with other parameters than it hands over"
+        )
+    else:
+        groups = [GROUPS.index(_GROUP_OF[row.kind]) for row in rows]
+        for row, group, before in zip(rows[1:], groups[1:], groups, strict=False):
+            if group < before:
+                yield (
+                    f"{row.where}: an {row.kind} behind {GROUPS[before]}; the runtime hands over "
+                    "inputs, outputs, params"
+                )
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    kinds = [*_GROUP_OF]
+    return ", ".join(f"{counts[k]} {k}{'' if counts[k] == 1 else 's'}" for k in kinds)

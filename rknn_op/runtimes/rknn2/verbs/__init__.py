@@ -1,0 +1,1 @@
+"""The verbs of `rknn-op` for this runtime alone."""

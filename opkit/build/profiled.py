@@ -83,8 +83,9 @@ def profiled_objects(
         compile_: (additional flags) -> the nodes of the objects.
     """
     every = [HALVES, *phases, math(env["OPERATOR"])]
-    # A repository has no headers that no file of its own includes.
-    content = text([each for each in every if Path(each.header.strip('"')).is_file()])
+    # A repository has no headers of opkit that no file of its own includes.
+    there = [each for each in every if each.header[0] == "<" or Path(each.header[1:-1]).is_file()]
+    content = text(there)
     header = env.Command(f"{folder}/{HEADER}", env.Value(content), Action(_write, None))
     objects = compile_(["-include", f"{folder}/{HEADER}"])
     env.Depends(objects, header)

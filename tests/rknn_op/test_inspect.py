@@ -268,4 +268,4 @@ def test_damaged_packages_are_refused_at_once(library: bytes) -> None:
     cost = measure(read, mutants(corpus, 400))
     assert 100 < cost.refused < 400
     assert cost.seconds < 1
-    assert cost.memory < 10
+    assert cost.memory < 100  # of a library, which pyelftools reads

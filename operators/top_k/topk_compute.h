@@ -284,7 +284,8 @@ static void topk_compute_groups(const struct topk_row *row, size_t start, size_t
 static uint32_t topk_find_floor(const struct topk_row *row, size_t count)
 {
     const size_t blocks = row->length / TOPK_BLOCK;
-    const size_t groups = blocks * TOPK_GROUPS >= 2 * count ? (size_t)TOPK_GROUPS : (size_t)TOPK_BLOCK;
+    const size_t groups =
+        blocks * TOPK_GROUPS >= 2 * count ? (size_t)TOPK_GROUPS : (size_t)TOPK_BLOCK;
     uint32_t buckets[TOPK_BUCKETS] = {0}; /* groups, by the upper bits of their best keys */
     uint32_t keys[TOPK_BLOCK], low = UINT32_MAX, high = 0;
     size_t bucket = TOPK_BUCKETS, found = 0;

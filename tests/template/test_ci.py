@@ -59,7 +59,7 @@ def test_checkouts_keep_no_credentials_and_updates_wait() -> None:
     workflows = [folder / ".github/workflows/ci.yml" for folder in (ROOT, TEMPLATE)]
     for workflow in (*workflows, WORKSPACE / "ci.yml"):
         text = workflow.read_text()
-        assert text.count("actions/checkout@") == text.count("persist-credentials: false") == 1
+        assert text.count("actions/checkout@") == text.count("persist-credentials: false") > 0
     updates = yaml.safe_load((TEMPLATE / ".github/dependabot.yml").read_text())["updates"]
     assert [each["cooldown"]["default-days"] for each in updates] == [7]
 

@@ -47,7 +47,7 @@ START = {
 }
 """Name -> the texts whose commands follow each other, from a new clone."""
 FAILING = {"start-vendor": ("scons check",)}
-"""Name -> the beginnings of the commands that end with status 1, besides scan's."""
+"""Name -> the beginnings of the commands that fail, besides scan's."""
 ELSEWHERE = {
     **dict.fromkeys(test_docs.PAGES, "tests/test_docs.py"),
     "graft": "tests/models/test_graft_page.py",

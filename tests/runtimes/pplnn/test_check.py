@@ -63,7 +63,8 @@ def test_library(boxes: Repository) -> None:
 def test_cases_on_riscv64(boxes: Repository) -> None:
     need("qemu-riscv64-static", "qemu-user-static")
     checked = boxes.scons("target=riscv64", "check", path=os.environ["PATH"]).stdout
-    assert counts(checked) == {"CPU kernel, pplnn": 49, "CPU kernel, pplnn riscv64": 49}
+    kernels = ("CPU kernel", "CPU kernel, pplnn", "CPU kernel, pplnn riscv64")
+    assert counts(checked) == dict.fromkeys(kernels, 49)
 
 
 @pytest.mark.parametrize(

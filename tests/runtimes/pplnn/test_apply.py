@@ -34,7 +34,6 @@ from tests.runtimes.pplnn.checkouts import (
 )
 from tests.runtimes.pplnn.operators import description, make_repository
 
-CREATOR = "RegisterOptKernelCreator"
 RECORD = "src/ppl/nn/oputils/custom.resizearea.overlay.json"
 COMPUTE = "src/ppl/nn/oputils/custom/resizearea/resizearea_compute.h"
 OP = "src/ppl/nn/engines/riscv/optimizer/ops/custom/resizearea_op.cc"

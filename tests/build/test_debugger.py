@@ -23,7 +23,7 @@ def repository(
 ) -> Repository:
     """Return a copy of the built repository of Exp, in a folder with a space in its name."""
     path = tmp_path_factory.mktemp("my operators") / "Exp"
-    shutil.copytree(example("exp").path, path)
+    shutil.copytree(example("exp", "rknn").path, path)
     return Repository(path)
 
 

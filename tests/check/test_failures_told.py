@@ -90,6 +90,7 @@ def test_failures_of_a_param_are_one_message(told: Repository) -> None:
     assert "scons verbose=1 check" in groups
 
 
+@pytest.mark.slow
 def test_failures_of_a_shape_name_it_and_its_look(told: Repository) -> None:
     statement = (
         "    if (outputs->y.size % 2 == 1) { for (size_t i = 0; i < outputs->y.size; i++)"
@@ -118,12 +119,14 @@ def test_passing_check_is_one_row(told: Repository) -> None:
         assert re.fullmatch(rows + r"(=+ )?24 passed in .*\n", summary), printed
 
 
+@pytest.mark.slow
 def test_verbose_check_shows_every_case(told: Repository) -> None:
     printed = told.scons("-Q", "check", "quick=1", "verbose=1").stdout
     row = r"^CPU kernel +\d+-uniform-mode=\d +0 +0 .* us$"
     assert len(re.findall(row, printed, re.MULTILINE)) == 24
 
 
+@pytest.mark.slow
 def test_verbose_check_shows_every_failure(told: Repository) -> None:
     with changed(told, reference=WRONG_SHAPE):
         run = told.scons("-Q", "check", "verbose=1", check=False)
@@ -131,6 +134,7 @@ def test_verbose_check_shows_every_failure(told: Repository) -> None:
     assert "22 of 24 cases" in run.stdout
 
 
+@pytest.mark.slow
 def test_single_failure_is_shown_by_pytest(
     told: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,6 +148,7 @@ def test_single_failure_is_shown_by_pytest(
     assert max(map(len, run.stdout.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_failure_of_a_test_itself_keeps_its_traceback(told: Repository) -> None:
     (told.path / "tests/test_more.py").write_text("def test_more():\n    assert 1 == 2\n")
     with changed(told, reference=WRONG_SHAPE):

@@ -143,6 +143,7 @@ def test_param(x): ...
 """
 
 
+@pytest.mark.slow
 def test_own_skips_and_xfails_are_valid(small: Repository) -> None:
     (small.path / "tests/test_own.py").write_text(OWN_OUTCOMES)
     run = check(small)
@@ -307,6 +308,7 @@ def edit(repository: Repository, edits: dict[str, tuple[str, str] | None]) -> No
         path.write_text(text.replace(*change))
 
 
+@pytest.mark.slow
 def test_bare_pytest_without_cases_fails(
     small: Repository,
 ) -> None:

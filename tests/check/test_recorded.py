@@ -299,6 +299,7 @@ def test_reference_and_kernel_are_compared(scale: Repository) -> None:
     assert "note: 1 case left out on reference\n" in checked
 
 
+@pytest.mark.slow
 def test_wrong_reference_is_named(scale: Repository) -> None:
     """It differs from the framework, and the right kernel from it."""
     root = scale.path
@@ -318,6 +319,7 @@ def test_wrong_reference_is_named(scale: Repository) -> None:
     assert "3 of 3 cases on the CPU kernel: wrong elements in output 'y'" in flat
 
 
+@pytest.mark.slow
 def test_wrong_kernel_is_not_the_reference(scale: Repository) -> None:
     with changed(scale.path / "scale_compute.h", MATH, COPY):
         failed = scale.scons("-Q", "check", check=False).stdout
@@ -325,6 +327,7 @@ def test_wrong_kernel_is_not_the_reference(scale: Repository) -> None:
     assert "on the reference" not in failed
 
 
+@pytest.mark.slow
 def test_other_shape_of_the_reference_is_named(scale: Repository) -> None:
     data = scale.path / "tests/data/layer_3.npz"
     data.write_bytes(of_scale(y=X.T.copy()))

@@ -20,6 +20,7 @@ from opkit.toolchains.abi import ABIS, Abi
 from opkit.toolchains.optimization import EXACT
 from tests.compiling import C_SOURCES, HOST, LANGUAGES, OPKIT, build, compile_c
 from tests.compute.test_half import CHECKED, Machine
+from tests.marks import quick_first
 from tests.repositories import ROOT
 
 Floats = npt.NDArray[np.float32]
@@ -66,9 +67,9 @@ MAX_ULP = {"sqrt": 0, "tanh_fast": 2}
 AVX2 = ("-O2", "-mavx2", "-mfma")
 MACHINES = {
     "host": Machine(HOST),
+    "aarch64": Machine(ABIS["aarch64"], processor="cortex-a53"),
     "host-checked": Machine(HOST, CHECKED),
     "avx2": Machine(ABIS["x64"], AVX2, processor="max"),
-    "aarch64": Machine(ABIS["aarch64"], processor="cortex-a53"),
     "armhf": Machine(ABIS["armhf"], processor="cortex-a7"),
     "riscv64": Machine(ABIS["riscv64"]),
 }
@@ -93,7 +94,7 @@ class Program:
         return np.frombuffer(done.stdout, np.float32)
 
 
-@pytest.fixture(scope="module", params=MACHINES)
+@pytest.fixture(scope="module", params=quick_first(2, MACHINES))
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Program:
     """Return the program on a machine."""
     return Program(MACHINES[request.param], tmp_path_factory.mktemp("math"))
@@ -292,7 +293,7 @@ def test_math_is_fused_and_an_operators_own_arithmetic_is_not(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("abi", ABIS.values(), ids=lambda abi: abi.name)
+@pytest.mark.parametrize("abi", quick_first(2, ABIS.values()), ids=lambda abi: abi.name)
 def test_header_is_c_and_cxx(abi: Abi, language: str, tmp_path: Path) -> None:
     uses = "\n".join(f"    sum += opkit_{name}(x);" for name in FUNCTIONS)
     source = tmp_path / "uses.c"

@@ -14,9 +14,8 @@ import pytest
 from click.testing import CliRunner
 from cookiecutter.cli import main as cookiecutter_command
 
-from opkit.description.reader import DescriptionError
-from opkit.runtimes import parse
 from rknn_op.command import main as rknn_op
+from tests.marks import quick_first
 from tests.repositories import ROOT
 
 FILES = sorted((ROOT / "tests/data/bad_descriptions").glob("*.yml"))
@@ -67,15 +66,7 @@ def test_each_bad_description_has_expectation() -> None:
     assert all(expectation(file)[0] for file in FILES)
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_parse_error_has_line_and_field(file: Path) -> None:
-    with pytest.raises(DescriptionError) as error:
-        parse(file.read_text(encoding="utf-8"), "some.yml")
-    assert_says(str(error.value), "some.yml", file)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", FILES[::20], ids=lambda file: file.stem)
 def test_cookiecutter_stops_at_question(file: Path, folder: Path) -> None:
     (folder / "bad.yml").write_bytes(file.read_bytes())
     assert_says(ask("config=bad.yml"), "bad.yml", file)
@@ -192,7 +183,7 @@ def test_invalid_utf8(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[" * 50_000, "params: " + "{a: " * 10_000], ids=["lists", "maps"]
+    "text", quick_first(1, ["[" * 50_000, "params: " + "{a: " * 10_000]), ids=["lists", "maps"]
 )
 def test_deep_nesting(text: str, folder: Path) -> None:
     (folder / "bad.yml").write_text(text)

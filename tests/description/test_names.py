@@ -31,6 +31,7 @@ from tests.files.texts import (
     generated_files,
     once_only_files,
 )
+from tests.marks import quick_first
 from tests.runtimes.rknn.vx.test_vx_names import LANGUAGE
 
 RUNTIMES = ("rknn", "rknn2", "pplnn")
@@ -219,6 +220,7 @@ def test_free_names_compile_everywhere(
     assert_names_compile(runtime, section, tmp_path, ABIS[abi])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("section", ["inputs", "outputs", "params"])
 def test_free_names_compile_in_vx(section: str, vx_folder: Path) -> None:
     names = [word for word in LANGUAGE if not taken_by(word) and word not in VX_PARAMETERS]
@@ -254,7 +256,9 @@ def test_operator_may_be_called(name: str) -> None:
     assert is_accepted(name=name)
 
 
-@pytest.mark.parametrize("name", ["Compute", "Destroy", "init", "kernel_hooks", "custom_op"])
+@pytest.mark.parametrize(
+    "name", quick_first(1, ["Compute", "Destroy", "init", "kernel_hooks", "custom_op"])
+)
 def test_operator_named_like_opkit_function_compiles(name: str, tmp_path: Path) -> None:
     for source in write(parse(described(name, chosen=("rknn", "rknn2"))), tmp_path / name):
         assert_compiles(source, tmp_path / name)

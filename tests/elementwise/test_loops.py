@@ -26,6 +26,7 @@ from tests.elementwise.loops import (
     scalar_file,
 )
 from tests.files.texts import INCLUDES
+from tests.marks import quick_first
 
 BASELINE = "-DOPKIT_BASELINE"
 POISON = "-ftrivial-auto-var-init=pattern"
@@ -58,7 +59,7 @@ def typed(inputs: list[str], output: str) -> OpSpec:
 MIX3 = "return x * y + z * 0.7f;"
 
 
-@pytest.fixture(scope="module", params=["as it is", BASELINE, "in parts"])
+@pytest.fixture(scope="module", params=quick_first(1, ["as it is", BASELINE, "in parts"]))
 def mix(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Loop:
     """The loop of three inputs: with the processor's vectors, without them, and in parts."""
     before, flags = "", list[str]()
@@ -210,7 +211,9 @@ def _functions(assembly: str) -> dict[str, str]:
 DTYPES = numpy_dtypes()
 
 
-@pytest.mark.parametrize(("first", "output"), [*zip(DTYPES, [*DTYPES[1:], DTYPES[0]], strict=True)])
+@pytest.mark.parametrize(
+    ("first", "output"), quick_first(3, zip(DTYPES, [*DTYPES[1:], DTYPES[0]], strict=True))
+)
 def test_dtypes(tmp_path: Path, first: str, output: str) -> None:
     """Every dtype as input and as output, mixed with floats."""
     spec = typed([first, "float32"], output)
@@ -225,7 +228,7 @@ def test_dtypes(tmp_path: Path, first: str, output: str) -> None:
         assert loop.run([x.astype("float32"), y], result) == message
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "int64", "bool"])
+@pytest.mark.parametrize("dtype", quick_first(2, ["int8", "uint16", "int32", "int64", "bool"]))
 def test_integers_are_not_converted(tmp_path: Path, dtype: str) -> None:
     loop = compiled(tmp_path, typed([dtype, dtype], dtype), "return y ? y : x;")
     limits = np.array([0, 1] if dtype == "bool" else [np.iinfo(dtype).min, np.iinfo(dtype).max])

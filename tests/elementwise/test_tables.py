@@ -14,6 +14,7 @@ from opkit.files.elementwise import has_table
 from opkit.runtimes import parse
 from tests.elementwise.loops import IN_PARTS, Array, Loop, Table, compiled
 from tests.elementwise.test_loops import operator
+from tests.marks import quick_first
 
 ALL_HALVES = np.arange(2**16, dtype=np.uint16).view(np.float16)
 SLOW = """volatile float sum = x;
@@ -26,7 +27,7 @@ SCALE = "scale: {type: float}"
 SLOWER = 2**64 - 1
 
 
-@pytest.fixture(scope="module", params=["", IN_PARTS], ids=["whole", "in parts"])
+@pytest.fixture(scope="module", params=quick_first(1, ["", IN_PARTS]), ids=["whole", "in parts"])
 def slow(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Loop:
     """The loop of a function that takes longer than a look-up."""
     spec = operator(params=SCALE)

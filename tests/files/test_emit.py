@@ -18,6 +18,7 @@ from opkit.toolchains.abi import ABIS
 from rknn_op.creation.adaptation import adapted
 from tests.compiling import compile_c
 from tests.files.texts import INCLUDES, STUB, generated_files, once_only_files
+from tests.marks import quick_first
 from tests.repositories import EXAMPLE_NAMES, EXAMPLES, RKNN_EXAMPLES, ROOT
 
 HEAD = "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
@@ -290,7 +291,7 @@ def test_no_placeholders_or_stray_spaces(files: dict[str, str]) -> None:
         assert "\n\n\n\n" not in text, path
 
 
-@pytest.mark.parametrize("name", sorted({*DESCRIPTIONS, *OTHER_EXAMPLES}))
+@pytest.mark.parametrize("name", quick_first(10, sorted({*DESCRIPTIONS, *OTHER_EXAMPLES})))
 def test_line_length(name: str) -> None:
     """A line that holds a name of more than 60 characters cannot always be broken."""
     for path, text in all_files(parse((DESCRIPTIONS | OTHER_EXAMPLES)[name])).items():

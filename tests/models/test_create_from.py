@@ -16,6 +16,7 @@ from opkit.check.operators import Operator
 from rknn_op.command import main
 from rknn_op.models.drafting import library, recorded_cases
 from tests.check.target_repositories import counts
+from tests.marks import quick_first
 from tests.models import test_extra
 from tests.models.models import constant, detection_head, frozen_graph, model, saved, value
 from tests.repositories import Repository
@@ -309,6 +310,7 @@ def test_small_cases_vary_each_param(tmp_path: Path) -> None:
     assert 'vary_params({"k": 2}, axis=[1, -2], largest=[0], sorted=[], k=[3, 1])' in text
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_library")
 def test_windows_keep_their_sizes(tmp_path: Path) -> None:
     path, _ = created(deform_conv(), tmp_path, "--op", "DeformConv")
@@ -673,7 +675,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick_first(3, NAMES))
 def test_hostile_names(tmp_path: Path, name: str) -> None:
     nodes = [
         helper.make_node("Softplus", [f"in{name}"], [f"mid{name}"], name=f"n{name}"),

@@ -503,6 +503,7 @@ def test_browser_shows_every_case(reported: tuple[Repository, str], width: int) 
     assert seen.measured["open"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [

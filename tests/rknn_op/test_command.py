@@ -175,6 +175,7 @@ def test_create_needs_no_locks(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert [path.name for path in folder.iterdir()] == ["exp"]
 
 
+@pytest.mark.slow
 def test_killed_create_leaves_no_permanent_files(folder: Path) -> None:
     """At every moment the repository is whole or absent, and the next run deletes leftovers."""
     started = time.monotonic()
@@ -226,7 +227,7 @@ def test_build_and_check_require_repository(verb: str, folder: Path) -> None:
 
 @pytest.mark.slow
 def test_build_and_check_run_scons(example: Callable[[str], Repository], folder: Path) -> None:
-    path = str(example("exp").path)
+    path = str(example("exp", "rknn").path)
     built = process("build", "-p", path, "-t", "RV1126", cwd=folder)
     assert built.returncode == 0, built.stdout + built.stderr
     assert built.stdout == f"{path}/build/rv1126/Exp.rknnop\n"
@@ -293,7 +294,7 @@ def test_build_and_check_many(
     example: Callable[[str], Repository], copy_of_fresh: Repository, folder: Path
 ) -> None:
     """Two repositories, two targets and a folder that is no repository: one table, one status."""
-    good = [str(example("exp").path), str(copy_of_fresh.path)]
+    good = [str(example("exp", "rknn").path), str(copy_of_fresh.path)]
     (folder / "none").mkdir()
     targets = ("rk1808", "rv1126")
     options = [word for target in targets for word in ("-t", target)]
@@ -475,6 +476,7 @@ def test_dry_run_lists_files_of_create(folder: Path) -> None:
     assert not (folder / "all").exists()
 
 
+@pytest.mark.slow
 def test_one_process_at_a_time_makes_a_repository(folder: Path) -> None:
     """Of concurrent processes one makes the repository; the others report that it exists."""
     command = [sys.executable, "-m", "rknn_op", "create", "-c", EXP, "-p", "exp"]
@@ -492,9 +494,9 @@ def test_one_process_at_a_time_makes_a_repository(folder: Path) -> None:
     assert made(folder / "exp") == snapshot(generate(folder, EXP, "plain").path)
 
 
-def test_inspect(example: Callable[[str], Repository]) -> None:
+def test_inspect(fresh: Repository) -> None:
     packages = [
-        str(example("exp").path / f"build/{chip}/Exp.rknnop") for chip in ("rk1808", "rv1126")
+        str(fresh.path / f"build/{chip}/MyOperator.rknnop") for chip in ("rk1808", "rv1126")
     ]
     result = rknn_op("inspect", *packages)
     assert result.exit_code == 0, result.stderr
@@ -502,7 +504,7 @@ def test_inspect(example: Callable[[str], Repository]) -> None:
     assert first.startswith(packages[0] + "\n")
     assert "target_platform: rk1808" in first
     assert "target_platform: rv1126" in second
-    assert "name: Exp" in first
+    assert "name: MyOperator" in first
     table, _, _ = first.removeprefix(packages[0]).partition("op.yml:")
     assert max(map(len, table.splitlines())) <= 80
 
@@ -615,6 +617,7 @@ def test_demo_existing_folder_or_unknown_example(folder: Path) -> None:
     assert all(f"'{name}'" in unknown.stderr for name in EXAMPLE_NAMES)
 
 
+@pytest.mark.slow
 def test_demo_shows_scons_output_on_failure(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(EXAMPLES / "exp", folder / "operators/exp")
     (folder / "operators/exp/exp_compute.h").write_text("#error out of order\n")

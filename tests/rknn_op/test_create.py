@@ -15,6 +15,7 @@ from rknn_op import template
 from rknn_op.command import main
 from rknn_op.interrupt import Interrupted
 from tests.check.target_repositories import need
+from tests.marks import quick_first
 from tests.rknn_op.command import assert_error, rknn_op, snapshot
 
 _TEXT = """\
@@ -188,10 +189,13 @@ _FORMS = ("descriptions", "library", "model")
 
 @pytest.mark.parametrize(
     ("form", "where"),
-    [
-        *((form, ("-p", "deep/o")) for form in _FORMS),
-        *((form, ("--workspace", "ws")) for form in _FORMS[:2]),
-    ],
+    quick_first(
+        2,
+        [
+            *((form, ("-p", "deep/o")) for form in _FORMS),
+            *((form, ("--workspace", "ws")) for form in _FORMS[:2]),
+        ],
+    ),
 )
 def test_interrupted_create_of_several_leaves_nothing(
     form: str, where: tuple[str, str], tmp_path_factory: pytest.TempPathFactory

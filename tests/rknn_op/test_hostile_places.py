@@ -15,6 +15,7 @@ from typing import IO, Any, NoReturn
 
 import pytest
 
+from tests.marks import quick_first
 from tests.repositories import EXAMPLES, ROOT
 from tests.rknn_op.command import assert_error, rknn_op, snapshot
 from tests.rknn_op.older import add_work, age
@@ -72,7 +73,7 @@ def old(folder: Path) -> Path:
     return folder / "old"
 
 
-@pytest.mark.parametrize("problem", PLACES)
+@pytest.mark.parametrize("problem", quick_first(3, PLACES))
 @pytest.mark.parametrize("path", COMMANDS)
 def test_message_names_the_path(path: str, problem: str, folder: Path, old: Path) -> None:
     place: Callable[[], AbstractContextManager[None]] = PLACES[problem]

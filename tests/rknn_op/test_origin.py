@@ -35,6 +35,7 @@ def test_documentation_is_that_of_the_version_without_passwords() -> None:
     assert documentation(Origin("/home/jo/ops", "c0ffee")) == documentation(None) == ""
 
 
+@pytest.mark.slow
 def test_readme_of_cookiecutter_names_the_documentation(tmp_path: Path) -> None:
     template = copy_template(tmp_path / "template")
     for command in (["init", "--quiet"], ["remote", "add", "origin", "https://git.acme/ops"]):

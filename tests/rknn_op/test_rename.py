@@ -13,6 +13,7 @@ import pytest
 from opkit import repository_files
 from rknn_op.upkeep import renaming
 from tests.check.target_repositories import need
+from tests.marks import quick_first
 from tests.repositories import Repository
 from tests.rknn_op.command import assert_error, rknn_op, snapshot
 
@@ -161,7 +162,7 @@ def test_link_without_the_name_stays(made: Path, tmp_path: Path) -> None:
     assert (made / "common.h").is_symlink()
 
 
-@pytest.mark.parametrize("writes", [1, 8, 14, 30, -1])
+@pytest.mark.parametrize("writes", quick_first(2, [1, 8, 14, 30, -1]))
 def test_killed_rename_is_completed(
     made: Path, tmp_path: Path, writes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ from rknn_op.creation.schema import FILE, MODELINE, description_schema
 from tests.description.test_bad_descriptions import FILES
 from tests.description.test_complaints import GOOD
 from tests.files.test_emit import DESCRIPTIONS
+from tests.marks import quick_first
 from tests.repositories import EXAMPLE_DESCRIPTIONS, ROOT
 from tests.rknn_op.command import rknn_op
 
@@ -103,10 +104,13 @@ def test_schema_is_valid() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ["--check-metaschema", ROOT / SOURCE],
-        ["--schemafile", ROOT / SOURCE, *EXAMPLE_DESCRIPTIONS],
-    ],
+    quick_first(
+        1,
+        [
+            ["--check-metaschema", ROOT / SOURCE],
+            ["--schemafile", ROOT / SOURCE, *EXAMPLE_DESCRIPTIONS],
+        ],
+    ),
     ids=["schema", "library"],
 )
 def test_check_jsonschema(arguments: Sequence[str | Path]) -> None:

@@ -18,6 +18,7 @@ from opkit import manifest, repository
 from opkit.errors import OpkitError
 from opkit.version import VERSION
 from tests.check.target_repositories import need
+from tests.marks import quick_first
 from tests.repositories import EXAMPLES, ROOT
 from tests.rknn_op.command import rknn_op, snapshot
 from tests.rknn_op.older import COPIED, OLD, add_work, age, age_copied_file, age_wheel
@@ -169,6 +170,7 @@ def test_merge(old: Path) -> None:
     assert done.stdout.endswith("may be in the same lines:\n  pytest.ini\n")
 
 
+@pytest.mark.slow
 def test_merge_replaces_files_without_edits(now: Path, tmp_path: Path) -> None:
     """The old wheel, of another build of this version, has their texts."""
     path = tmp_path / "exp"
@@ -192,6 +194,7 @@ def test_new_file_of_the_template_is_written(old: Path, now: Path) -> None:
     assert (old / "pytest.ini").read_text() == (now / "pytest.ini").read_text()
 
 
+@pytest.mark.slow
 def test_version_without_copied_files(old: Path) -> None:
     """An update cannot tell the user's edits from the template's changes."""
     for path in COPIED:
@@ -225,6 +228,7 @@ def test_uncommitted_changes_are_refused(old: Path) -> None:
     assert (old / "exp_compute.h").read_text() == "changed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "names"), [(3, "a0, a1, a2"), (4, "a0, a1, a2, ...")])
 def test_first_uncommitted_changes_are_named(old: Path, count: int, names: str) -> None:
     git(old, "init", "-q")
@@ -237,6 +241,7 @@ def test_first_uncommitted_changes_are_named(old: Path, count: int, names: str) 
     assert f"has changes that are not committed ({names}); commit them" in refused.stderr
 
 
+@pytest.mark.slow
 def test_changes_outside_of_the_repository_are_allowed(old: Path) -> None:
     """A repository may be a folder of a larger one."""
     git(old.parent, "init", "-q")
@@ -246,6 +251,7 @@ def test_changes_outside_of_the_repository_are_allowed(old: Path) -> None:
     assert rknn_op("update", str(old)).exit_code == 0
 
 
+@pytest.mark.slow
 def test_dry_run_copies_no_builds_and_environments(old: Path) -> None:
     for name in ("build", ".venv", ".git", ".cache"):
         (old / name).mkdir()
@@ -262,7 +268,9 @@ def test_skeletons_are_shown_only_if_an_older_version_wrote_them(now: Path, tmp_
     )
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", "no JSON", '{"context": {"cookiecutter": []}}'])
+@pytest.mark.parametrize(
+    "text", quick_first(1, ["{}", "[]", "no JSON", '{"context": {"cookiecutter": []}}'])
+)
 def test_other_record_of_cruft_stays(old: Path, text: str) -> None:
     (old / ".cruft.json").write_text(text)
     assert rknn_op("update", str(old)).exit_code == 0
@@ -296,6 +304,7 @@ def test_cruft_takes_over(old: Path, now: Path) -> None:
     assert state == expected
 
 
+@pytest.mark.slow
 def test_interrupted_update_is_completed_though_git_sees_it(
     old: Path, now: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

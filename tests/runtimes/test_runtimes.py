@@ -167,6 +167,7 @@ FAULTS = """\
 """
 
 
+@pytest.mark.slow
 def test_memory_of_second_runtime_is_guarded(plain: Repository) -> None:
     compute = plain.path / "copy_compute.h"
     before = compute.read_text()

@@ -197,6 +197,7 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     return build(spec, tmp_path_factory.mktemp("limited"), mine)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("attributes", "problem"),
     [

@@ -13,6 +13,7 @@ import pytest
 from opkit.runtimes.pplnn import apply
 from tests.check.target_repositories import need
 from tests.compiling import C_SOURCES
+from tests.marks import quick_first
 from tests.runtimes.pplnn import engines
 from tests.runtimes.pplnn.checkouts import PARSERS, X86_OPS, Checkout, make_checkout, run
 from tests.runtimes.pplnn.operators import description, make_repository
@@ -80,7 +81,7 @@ def patch_in(folder: Path, name: str, checkout: Checkout, kernel_cpu: Checkout) 
     return repository
 
 
-@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("name", quick_first(3, OPERATORS))
 def test_patches(name: str, checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) -> None:
     repository = library_repository(tmp_path / "op", name)
     before = checkout.content(), kernel_cpu.content()
@@ -126,7 +127,7 @@ def test_registration(checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) 
     assert added[4][1:] in checkout.read(PARSERS)
 
 
-@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("name", quick_first(3, OPERATORS))
 def test_format(name: str, checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) -> None:
     """ppl.nn's files are clean for its clang-format, but for the user's own C."""
     repository = library_repository(tmp_path / "op", name)

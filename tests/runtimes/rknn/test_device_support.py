@@ -13,6 +13,7 @@ import pytest
 
 from opkit.toolchains.abi import ABIS, Abi
 from tests.compiling import C_SOURCES, build, compile_c
+from tests.marks import quick_first
 
 Array = npt.NDArray[np.generic]
 
@@ -150,7 +151,7 @@ def sample(dtype: npt.DTypeLike, shape: tuple[int, ...]) -> Array:
     return np.where(values == values, values, np.array(0, dtype))
 
 
-@pytest.mark.parametrize("abi", ABIS.values(), ids=lambda abi: abi.name)
+@pytest.mark.parametrize("abi", quick_first(2, ABIS.values()), ids=lambda abi: abi.name)
 @pytest.mark.parametrize("optimisation", ["-O0", "-O2"])
 def test_compiles_without_warnings(abi: Abi, optimisation: str, tmp_path: Path) -> None:
     source = C_SOURCES / "device_support.c"

@@ -27,6 +27,7 @@ def folder(whole: Path, tmp_path: Path) -> Path:
     return shutil.copytree(whole, tmp_path / "driver", symlinks=True)
 
 
+@pytest.mark.slow
 def test_facts_of_driver(whole: Path) -> None:
     driver = read_driver(whole)
     assert (driver.folder, driver.abi) == (whole, "armhf")

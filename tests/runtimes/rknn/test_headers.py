@@ -12,12 +12,13 @@ from elftools.elf.sections import Symbol, SymbolTableSection
 
 from opkit.toolchains.abi import ABIS, Abi
 from tests.compiling import C_SOURCES, INCLUDE, LANGUAGES, RKNN, build, compile_c
+from tests.marks import quick_first
 
 STUB = RKNN / "openvx_stub.c"
 HEADERS = sorted(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.glob("*/*.h"))
 ALL_VX = "".join(f"#include <{name}>\n" for name in HEADERS if name.startswith("VX/"))
 
-each_abi = pytest.mark.parametrize("abi", ABIS.values(), ids=lambda abi: abi.name)
+each_abi = pytest.mark.parametrize("abi", quick_first(2, ABIS.values()), ids=lambda abi: abi.name)
 each_language = pytest.mark.parametrize("language", LANGUAGES)
 
 # The constants of the board's driver and runtime, read from their binaries.

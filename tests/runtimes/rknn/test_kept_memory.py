@@ -33,7 +33,7 @@ def page_faults(repository: Repository, repeat: int) -> int:
 
 
 def test_repeated_calls_use_the_same_pages(example: Callable[[str], Repository]) -> None:
-    repository = example("exp")
+    repository = example("exp", "rknn")
     repository.scons("build/host")
     once, often = (page_faults(repository, repeat) for repeat in (1, 9))
     # Floats of input and output; with memory of its own, each call would need as many.

@@ -76,7 +76,7 @@ def test_file_with_own_callbacks_still_builds(
     example: Callable[[str], Repository], tmp_path: Path
 ) -> None:
     """A complete kernel file, with callbacks, tables and kernel list, builds."""
-    repository = Repository(Path(shutil.copytree(example("exp").path, tmp_path / "Exp")))
+    repository = Repository(Path(shutil.copytree(example("exp", "rknn").path, tmp_path / "Exp")))
     shutil.copy(C_SOURCES / "whole_file_kernel.c", repository.path / "rknn_kernel_exp.c")
     built = repository.scons("target=all")
     assert "link build/x64/libexp.so" in built.stdout

@@ -90,6 +90,7 @@ def text_after(heading: str, message: str) -> str:
     return found[1].strip("\n")
 
 
+@pytest.mark.slow
 def test_add_vx_kernel_later(tmp_path: Path) -> None:
     """Both kernels pass after the build's instructions are followed verbatim."""
     repository = generate(tmp_path, CPU)
@@ -174,6 +175,7 @@ def test_unwritten_vx_kernel_has_hint(copy_of_fresh: Repository) -> None:
     assert kernels_of(checked.stdout) == {"CPU kernel"}
 
 
+@pytest.mark.slow
 def test_removed_vx_kernel_is_named(tmp_path: Path) -> None:
     repository = generate(tmp_path, BOTH)
     edit(repository.path / "op.yml", "[cpu, vx]", "[cpu]")

@@ -8,11 +8,12 @@ import pytest
 
 from opkit.toolchains.abi import ABIS
 from tests.compiling import LANGUAGES, compile_c
+from tests.marks import quick_first
 from tests.runtimes.rknn2.support import HEADERS, RUNTIME
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("abi", ABIS)
+@pytest.mark.parametrize("abi", quick_first(2, ABIS))
 def test_header_compiles(abi: str, language: str, tmp_path: Path) -> None:
     """The header itself asserts the layouts."""
     source = tmp_path / "source.c"
@@ -40,7 +41,7 @@ def test_other_layout_is_an_error(line: str, message: str, tmp_path: Path) -> No
     assert f": {message}\n" in result.stderr
 
 
-@pytest.mark.parametrize("abi", ABIS)
+@pytest.mark.parametrize("abi", quick_first(2, ABIS))
 def test_helpers_compile(abi: str, tmp_path: Path) -> None:
     source = tmp_path / "source.c"
     source.write_text(f'#include "{RUNTIME / "custom_op.h"}"\n')

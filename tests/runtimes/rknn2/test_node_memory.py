@@ -70,6 +70,7 @@ def test_calls_at_the_same_time_have_memory_of_their_own(folder: Path) -> None:
     assert result.stdout.splitlines() == [*["right"] * 4, "0 blocks"]
 
 
+@pytest.mark.slow
 def test_no_data_race(folder: Path) -> None:
     need("gcc", "gcc libc6-dev")
     program, source = folder / "raced", C_SOURCES / "rknn2_memory.c"

@@ -94,6 +94,7 @@ def test_other_abi_has_a_folder_of_its_own(copy: Repository) -> None:
     assert not [*copy.path.glob("build/rk3568*/*")]
 
 
+@pytest.mark.slow
 def test_failed_build_keeps_products_of_the_other_abi(copy: Repository) -> None:
     copy.scons("target=rk3568", "abi=armhf")
     (copy.path / "blend_compute.h").write_text("#error broken\n")
@@ -102,6 +103,7 @@ def test_failed_build_keeps_products_of_the_other_abi(copy: Repository) -> None:
     assert (copy.path / "build/rk3568" / PLUGIN).exists()
 
 
+@pytest.mark.slow
 def test_printed_products_are_of_the_built_abi(copy: Repository) -> None:
     def printed(*arguments: str) -> list[str]:
         result = subprocess.run(
@@ -230,6 +232,7 @@ def vendor(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_headers_of_vendor(copy: Repository, vendor: Path) -> None:
     shutil.rmtree(copy.path / "include/librknnrt")
     built = copy.scons(f"RKNN_INCLUDE={vendor}", "target=rk3588")
@@ -263,6 +266,7 @@ def test_plugin_that_cannot_be_loaded_is_not_delivered(copy: Repository) -> None
     assert (copy.path / "build/rk3576" / PLUGIN).exists()
 
 
+@pytest.mark.slow
 def test_exported_symbols_of_sources_stay_inside(copy: Repository) -> None:
     (copy.path / "more.c").write_text("int more(void);\nint more(void)\n{\n    return 1;\n}\n")
     with (copy.path / "op.yml").open("a") as file:
@@ -272,6 +276,7 @@ def test_exported_symbols_of_sources_stay_inside(copy: Repository) -> None:
     assert b"more.c.o" in (copy.path / "build/rk3588" / ARCHIVE).read_bytes()
 
 
+@pytest.mark.slow
 def test_operator_without_params_needs_the_runtime(copy: Repository) -> None:
     description = copy.path / "op.yml"
     description.write_text(description.read_text().partition("params:")[0])

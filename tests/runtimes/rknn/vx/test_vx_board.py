@@ -48,6 +48,7 @@ def program(vx_folder: Path) -> Program:
     return compile_vx(source, vx_folder / "cache")
 
 
+@pytest.mark.slow
 def test_vector_of_a_short_array(program: Program) -> None:
     params = [int32_array(7, 8, 9), int32(0)]
     strict = run_vx(program, "load", launch((1,)), {}, PADDED_LIST, params)

@@ -281,7 +281,7 @@ def test_constants(vx_folder: Path) -> None:
 @pytest.mark.parametrize(
     "call",
     quick_first(
-        6,
+        2,
         [
             *("exp(d)", "exp(dd)", "fma(d, d, d)", "min(d, d)", "max(dd, dd)", "clamp(d, d, d)"),
             *("ldexp(d, 2)", "ldexp(dd, 2)", "ilogb(d)", "isnan(d)", "isnan(dd)", "dot(d, d)"),

@@ -30,7 +30,7 @@ def edit(repository: Repository, file: str, old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     quick_first(
-        2,
+        1,
         [
             pytest.param(LAUNCH, WIDTH, "1", id="launch of width 1"),
             pytest.param(LAUNCH, WIDTH, "width / ELEMENTS_PER_ITEM", id="launch rounded down"),
@@ -62,6 +62,7 @@ def test_generated_cases_have_no_gaps(copy_of_fresh: Repository) -> None:
     assert "note: no case" not in copy_of_fresh.scons("check").stdout
 
 
+@pytest.mark.slow
 def test_gaps_are_noted(copy_of_fresh: Repository) -> None:
     """The cases pass with a launch of one work item, which has 7 of 8 lanes."""
     (test,) = (copy_of_fresh.path / "tests").glob("test_*.py")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from opkit.runtimes.rknn.vx import clang
+from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import (
     INTEGERS,
     UP_TO_32_BITS,
@@ -27,7 +28,7 @@ ROUND: dict[str, Callable[[Array], Array]] = {
 }
 
 
-@pytest.mark.parametrize("kind", UP_TO_32_BITS)
+@pytest.mark.parametrize("kind", quick_first(2, UP_TO_32_BITS))
 def test_conversions_from_float(vx_folder: Path, kind: str) -> None:
     low, high = INTEGERS[kind]
     inside = np.array(

@@ -10,6 +10,7 @@ import pytest
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx.compiler import compile_vx
 from opkit.runtimes.rknn.vx.signatures import VxKernel
+from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import launch, run
 
 
@@ -221,7 +222,7 @@ __kernel __attribute__((reqd_work_group_size(4, 1, 1))) void k(image2d_array_t y
 """
 
 
-@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize("debug", quick_first(4, [False, True]))
 @pytest.mark.parametrize(
     ("declaration", "pointer"),
     [

@@ -31,7 +31,7 @@ def edit(repository: Repository, file: str, old: str, new: str) -> None:
 @pytest.fixture
 def copy_of(example: Callable[[str], Repository], tmp_path: Path) -> Callable[[str], Repository]:
     def copy(name: str) -> Repository:
-        source = example(name).path
+        source = example(name, "rknn").path
         return Repository(Path(shutil.copytree(source, tmp_path / source.name)))
 
     return copy
@@ -69,7 +69,7 @@ def test_new_repository_passes_on_both_kernels(fresh: Repository) -> None:
 @pytest.mark.parametrize(
     ("name", "file", "old", "new", "problem"),
     quick_first(
-        2,
+        0,
         [
             (
                 "exp",
@@ -184,7 +184,7 @@ def test_kernel_name_to_function(name: str, function: str) -> None:
 def test_work_group_kernel_is_found(
     example: Callable[[str], Repository],
 ) -> None:
-    printed = example("row_mean").scons("vx").stderr
+    printed = example("row_mean", "rknn").scons("vx").stderr
     assert "warning" not in printed
     assert "rowmean.vx:46: note: no published kernel uses 'select'" in printed
 
@@ -237,7 +237,7 @@ CASE = "case=7x31-uniform(-18,12)"
 
 @pytest.mark.slow
 def test_scons_vx_gdb_prints_command(example: Callable[[str], Repository]) -> None:
-    repository = example("exp")
+    repository = example("exp", "rknn")
     folder = repository.path / "build/vx"
     printed = repository.scons("-Q", "vx-gdb", CASE).stdout.splitlines()[-1]
     program, *_, script, harness = shlex.split(printed)
@@ -251,7 +251,7 @@ def test_scons_vx_gdb_prints_command(example: Callable[[str], Repository]) -> No
 @pytest.mark.slow
 def test_gdb_stops_at_first_kernel_line(example: Callable[[str], Repository]) -> None:
     need("gdb", "gdb")
-    repository = example("exp")
+    repository = example("exp", "rknn")
     source = (repository.path / "rknn_kernel_exp.vx").read_text().splitlines()
     first = next(i for i, line in enumerate(source, 1) if "int4 coord = " in line)
     printed = repository.scons("-Q", "vx-gdb", CASE).stdout.splitlines()[-1]
@@ -261,8 +261,9 @@ def test_gdb_stops_at_first_kernel_line(example: Callable[[str], Repository]) ->
     assert f"rknn_kernel_exp.vx:{first}\n" in stopped.stdout
 
 
+@pytest.mark.slow
 def test_vx_gdb_suggests_case_names(example: Callable[[str], Repository]) -> None:
-    refused = example("exp").scons("vx-gdb", "case=7x31-uniform(-18,13)", check=False)
+    refused = example("exp", "rknn").scons("vx-gdb", "case=7x31-uniform(-18,13)", check=False)
     assert "no test has a case '7x31-uniform(-18,13)'; closest matches: 7x31-unif" in refused.stderr
 
 

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import DTypeLike
 
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
+from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import KERNELS, Array, compute, launch, run
 
 # ---- Of three registers, and of three lanes -----------------------------------------------------
@@ -205,7 +206,7 @@ ROUND: dict[str, Callable[[Array], Array]] = {
 AS = "__extension__({{ {type} r; _viv_asm({operation}, r, {values}); {result}; }})"
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", quick_first(2, KINDS))
 def test_viv_asm_conversions(vx_folder: Path, kind: str) -> None:
     """Conversions at midpoints between integers, and with _SAT at and beyond the range's ends."""
     limits = np.iinfo(KINDS[kind])

@@ -100,6 +100,7 @@ def test_flags(tmp_path: Path) -> None:
     assert [share == "0.00%" for share in shares] == [False] * 3 + [True] * 4
 
 
+@pytest.mark.slow
 def test_vx(tmp_path: Path) -> None:
     run("benchmarks.vx", "--runs", "1", "--kernels", "1", "2", "--output", str(tmp_path))
     text = (tmp_path / "RESULTS.md").read_text()

@@ -81,6 +81,7 @@ def lines_without_docstring(function: ast.FunctionDef) -> int:
     return lines
 
 
+@pytest.mark.slow
 def test_python_functions_are_not_too_long() -> None:
     for path in tracked("*.py"):
         if path.parent.name == "templates":

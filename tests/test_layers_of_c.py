@@ -74,6 +74,7 @@ def calls_upward(calls: Mapping[str, set[str]], order: Sequence[str]) -> list[st
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FOLDERS)
 def test_calls_go_down(name: str, tmp_path: Path) -> None:
     found = calls((path for folder in FOLDERS[name] for path in folder.glob("*.c")), tmp_path)

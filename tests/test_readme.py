@@ -85,6 +85,7 @@ def test_target_tables_match_platforms() -> None:
     assert "strings /usr/lib64/librknn_runtime.so" in PAGES["rknn"]
 
 
+@pytest.mark.slow
 def test_generated_readme(fresh: Repository) -> None:
     text = (fresh.path / "README.md").read_text()
     for file in re.findall(r"`([\w./]+\.(?:h|py|c|vx|yml))`", text):

@@ -102,6 +102,7 @@ def test_failures_of_a_shape_name_it_and_its_look(told: Repository) -> None:
     assert "  y: each element is the reference's times 2\n" in groups
 
 
+@pytest.mark.slow
 def test_mistake_of_the_reference_is_told_once(told: Repository) -> None:
     printed, groups = check(told, reference=WRONG_SHAPE)
     assert groups.count("output_shapes says (3,)") == 1

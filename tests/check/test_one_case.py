@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.check.target_repositories import counts
 from tests.repositories import Repository
 
 
+@pytest.mark.slow
 def test_one_case(copy_of_fresh: Repository) -> None:
     done = copy_of_fresh.scons("-Q", "check", "quick=1", "case=8-uniform", "workers=2")
     assert counts(done.stdout) == {"CPU kernel": 1, "VX kernel": 1}

@@ -13,6 +13,7 @@ import pytest
 from opkit.description.reader import MAX_DEPTH, DescriptionError
 from opkit.runtimes import complaints, parse
 from opkit.runtimes.rknn.settings import PACKAGE_KEYS
+from tests.marks import quick_first
 from tests.repositories import ROOT
 
 HEAD = "name: A\ninputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
@@ -74,7 +75,7 @@ def limit() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", quick_first(2, TEXTS))
 def test_description_is_refused_briefly(name: str, tmp_path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-c", PROGRAM],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from opkit.runtimes import available, complaints
+from tests.marks import quick_first
 from tests.repositories import Repository
 
 _TEXT = """\
@@ -68,16 +69,19 @@ def test_misspelled_runtimes_is_one_problem(value: str) -> None:
 
 @pytest.mark.parametrize(
     ("target", "message"),
-    [
-        (
-            "rk3588",
-            "error: target=rk3588: rk3588 is a chip of RKNN-Toolkit2; add rknn2 to `runtimes` in "
-            "op.yml\n",
-        ),
-        ("RV1103", "error: target=RV1103: RV1103 has no custom operators: "),
-        ("rk1880", "error: target=rk1880: unknown value 'rk1880'; did you mean 'rk1808'? (exp"),
-        ("", "error: target=: unknown value '' (expected rk1806, "),
-    ],
+    quick_first(
+        1,
+        [
+            (
+                "rk3588",
+                "error: target=rk3588: rk3588 is a chip of RKNN-Toolkit2; add rknn2 to "
+                "`runtimes` in op.yml\n",
+            ),
+            ("RV1103", "error: target=RV1103: RV1103 has no custom operators: "),
+            ("rk1880", "error: target=rk1880: unknown value 'rk1880'; did you mean 'rk1808'? (exp"),
+            ("", "error: target=: unknown value '' (expected rk1806, "),
+        ],
+    ),
 )
 def test_target_of_scons(fresh: Repository, target: str, message: str) -> None:
     done = fresh.scons(f"target={target}", check=False)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from opkit.check.session import FILE, LOG, Session, command
+from tests.marks import quick_first
 from tests.processes import marked
 from tests.repositories import Repository, generate, installed_opkit
 
@@ -154,15 +155,18 @@ def test_red_check_is_said_at_once(repository: Repository) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    {
-        ("check", "mutate=0"): "mutate: invalid '0' (expected a number from 1 to 9999)",
-        ("check", "mutate=-1"): "mutate: invalid '-1' (expected a number from 1 to 9999)",
-        ("mutate=5",): "mutate=5 requires check: scons check mutate=5",
-        ("report", "mutate=5"): "mutate=5 requires check: scons check mutate=5",
-        ("check", "mutate=5", "target=rv1126", "sanitize=address"): (
-            "mutate= runs on all cores of this PC; leave out sanitize=, target="
-        ),
-    }.items(),
+    quick_first(
+        1,
+        {
+            ("check", "mutate=0"): "mutate: invalid '0' (expected a number from 1 to 9999)",
+            ("check", "mutate=-1"): "mutate: invalid '-1' (expected a number from 1 to 9999)",
+            ("mutate=5",): "mutate=5 requires check: scons check mutate=5",
+            ("report", "mutate=5"): "mutate=5 requires check: scons check mutate=5",
+            ("check", "mutate=5", "target=rv1126", "sanitize=address"): (
+                "mutate= runs on all cores of this PC; leave out sanitize=, target="
+            ),
+        }.items(),
+    ),
 )
 def test_invalid_arguments(repository: Repository, arguments: list[str], message: str) -> None:
     run = repository.scons(*arguments, check=False)

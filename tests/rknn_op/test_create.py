@@ -190,7 +190,7 @@ _FORMS = ("descriptions", "library", "model")
 @pytest.mark.parametrize(
     ("form", "where"),
     quick_first(
-        2,
+        1,
         [
             *((form, ("-p", "deep/o")) for form in _FORMS),
             *((form, ("--workspace", "ws")) for form in _FORMS[:2]),

@@ -84,6 +84,7 @@ def test_update(old: Path, now: Path) -> None:
     assert again.stdout == f"{old}: up to date with {VERSION}\n"
 
 
+@pytest.mark.slow
 def test_lock_follows_the_line_of_onnx(old: Path) -> None:
     """The line is of `rknn-op create --from`, or the user's own."""
     requirements, lock = old / "requirements.txt", old / "requirements.lock"
@@ -138,6 +139,7 @@ def test_dry_run_and_diff(old: Path) -> None:
     assert rknn_op("update", "--json", str(old)).exit_code == 2
 
 
+@pytest.mark.slow
 def test_own_edits_are_not_news(old: Path) -> None:
     """The wheel has the template's old texts of copied files."""
     (old / "pytest.ini").write_text("# mine\n")

@@ -181,6 +181,7 @@ def test_memory_of_second_runtime_is_guarded(plain: Repository) -> None:
         assert f"CPU kernel, plain of Copy, case {case}:\n  {message}\n" in checked.stdout
 
 
+@pytest.mark.slow
 def test_second_runtime_file_ownership(plain: Repository) -> None:
     plain.scons("target=x64")
     manifest = json.loads((plain.path / "generated/manifest.json").read_text())
@@ -235,7 +236,7 @@ outputs: {output: {type: VX_TYPE_TENSOR}}
 @pytest.mark.parametrize(
     ("answers", "chosen"),
     quick_first(
-        2,
+        1,
         [
             ((), ["rknn"]),
             (("runtimes=plain",), ["plain"]),

@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from tests.check.target_repositories import need
+from tests.marks import quick_first
 from tests.repositories import ROOT, TEMPLATE, Repository, generate, installed_opkit
 
 WORKFLOW = TEMPLATE / ".github/workflows/ci.yml"
@@ -102,7 +103,7 @@ def first_step(action: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("action", [ACTION, ROOT / "opkit/ci/workspace_action.yml"])
+@pytest.mark.parametrize("action", quick_first(1, [ACTION, ROOT / "opkit/ci/workspace_action.yml"]))
 def test_first_step_compares_wheel_and_lock(action: Path, root: Path) -> None:
     """Both actions read the same manifest, of a repository or of a workspace."""
     assert first_step(action, root).stderr == ""

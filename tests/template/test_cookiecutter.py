@@ -20,6 +20,7 @@ from opkit.runtimes.rknn.settings import settings
 from rknn_op.creation.extras import DEFAULT, left_out
 from rknn_op.creation.schema import MODELINE
 from rknn_op.creation.wheel import wheel
+from tests.marks import quick_first
 from tests.repositories import EXAMPLES, ROOT, TEMPLATE, Repository, copy_template, generate
 
 # Every file of a repository except opkit/, for an operator of the lower-case name {lower}.
@@ -163,6 +164,7 @@ def copy_of_template(tmp_path: Path) -> Path:
     return copy_template(tmp_path / "template")
 
 
+@pytest.mark.slow
 def test_template_folder_gets_no_bytecode(
     copy_of_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,12 +200,15 @@ def test_description_path_equals_text(zoom: Repository, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        pytest.param(DESCRIPTION.rstrip("\n"), id="no newline at the end"),
-        pytest.param(DESCRIPTION + "\n\n", id="empty lines at the end"),
-        pytest.param(DESCRIPTION.replace("\n", "\r\n"), id="windows"),
-        pytest.param("\ufeff" + DESCRIPTION, id="byte order mark"),
-    ],
+    quick_first(
+        1,
+        [
+            pytest.param(DESCRIPTION.rstrip("\n"), id="no newline at the end"),
+            pytest.param(DESCRIPTION + "\n\n", id="empty lines at the end"),
+            pytest.param(DESCRIPTION.replace("\n", "\r\n"), id="windows"),
+            pytest.param("\ufeff" + DESCRIPTION, id="byte order mark"),
+        ],
+    ),
 )
 def test_op_yml_line_endings(text: str, tmp_path: Path) -> None:
     (tmp_path / "zoom.yml").write_bytes(text.encode())
@@ -283,6 +288,7 @@ def test_output_folder_with_braces(tmp_path: Path) -> None:
     assert (folder / "MyOperator/generated/myoperator.h").is_file()
 
 
+@pytest.mark.slow
 def test_replay_without_description_file(tmp_path: Path) -> None:
     (tmp_path / "zoom.yml").write_text(DESCRIPTION)
     answers = ["config=zoom.yml", "license=mit", f"author={HOSTILE_AUTHOR}"]
@@ -403,7 +409,7 @@ def test_wrong_answer_without_a_terminal(tmp_path: Path) -> None:
 PRIVATE = ["__name", "__description", "_copy_without_render", "_template", "_other"]
 
 
-@pytest.mark.parametrize("name", PRIVATE)
+@pytest.mark.parametrize("name", quick_first(1, PRIVATE))
 def test_private_variables_give_one_line(tmp_path: Path, name: str) -> None:
     done = cookiecutter(tmp_path, "--no-input", f"{name}=x")
     assert done.returncode == 1

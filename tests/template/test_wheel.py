@@ -191,6 +191,7 @@ def test_pin_installs_the_wheel_and_no_other(
     assert (tmp_path / "here/opkit/VERSION").read_text() == f"{own.version}\n"
 
 
+@pytest.mark.slow
 def test_hashes_are_required(tool: str, root: Path, tmp_path: Path) -> None:
     lock = (root / "requirements.lock").read_text()
     alone = root / "alone.txt"
@@ -316,6 +317,7 @@ def test_invalid_wheel_is_a_message(root: Path) -> None:
     assert_error(rknn_op("check", "-p", str(root)), f"{path}: is not a wheel: ")
 
 
+@pytest.mark.slow
 def test_wheel_is_unpacked_once_and_whole(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Concurrent runs unpack it once, and a run after an interruption unpacks it again."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(root.parent / "cache"))

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.check.target_repositories import need
+from tests.marks import quick_first
 from tests.repositories import ROOT
 from tests.runtimes.pplnn.checkouts import STRAY, Checkout, make_checkout, run
 from tests.runtimes.pplnn.engines import STRICT, cxx
@@ -140,7 +141,7 @@ def repository(tmp_path: Path) -> Path:
     return make_repository(tmp_path / "ResizeArea", description())
 
 
-@pytest.mark.parametrize("engine", ["riscv", "x86"])
+@pytest.mark.parametrize("engine", quick_first(1, ["riscv", "x86"]))
 @pytest.mark.parametrize("version", ["v0.9.2", "v0.10.0"])
 def test_injection(engine: str, version: str, repository: Path, tmp_path: Path) -> None:
     project = make_project(tmp_path / "ppl.nn", ("onnx", engine), version)

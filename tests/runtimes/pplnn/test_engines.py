@@ -279,6 +279,7 @@ def test_unknown_dimension_does_not_reach_the_shape_rule(
     assert answer.shapes == [y, numbers, y]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "unknown"])
 @pytest.mark.parametrize("name", ENGINES)
 def test_dynamic_model_with_constant_loads_in_silence(
@@ -366,6 +367,7 @@ def test_problem_of_math_and_of_shape_rule(name: str, every_kind: Engine) -> Non
     assert "everyKind: pair is negative" in answer.log
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENGINES)
 def test_empty_and_scalar_inputs(
     name: str, every_kind: Engine, engine: Callable[[str], Engine]

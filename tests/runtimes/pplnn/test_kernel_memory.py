@@ -74,6 +74,7 @@ def test_halves_as_they_are_need_no_memory(folder: Path) -> None:
     assert output(folder) == f"{runs}0 blocks\n0 wrong, 0 blocks\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", [(), ("-fsanitize=thread",)], ids=["plain", "thread sanitizer"])
 def test_kernels_share_a_table(tmp_path: Path, flags: tuple[str, ...]) -> None:
     """With OPKIT_GUARDED, every kernel uses a table; the first run of the first one fills it."""

@@ -94,6 +94,7 @@ def test_integers_are_dense(twice: Engine) -> None:
     assert [format_ for format_, _ in answer.selected] == [NDARRAY]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "layout"), BLOCKS)
 def test_inputs_with_one_shape(name: str, layout: int, product: Engine) -> None:
     answer = product.run(name, {"x": X, "z": X - 3}, formats=[layout, layout])

@@ -502,6 +502,7 @@ def test_value_that_op_yml_does_not_allow(
     assert not result.leaks
 
 
+@pytest.mark.slow
 def test_nan_is_outside_of_a_range(limited: Operator) -> None:
     values_ = {param.name: param.default for param in limited.spec.params}
     nan = attribute(DTYPES["float32"], np.array([np.nan], np.float32))

@@ -14,6 +14,7 @@ from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Invocation, RunOptions, RunResult
 from opkit.runtimes.rknn2.calling_convention import CONVENTION, LATER
 from opkit.runtimes.rknn2.host_kernel import every_version
+from tests.marks import quick_first
 from tests.runtimes.rknn2.support import Operator, build_operator
 
 DTYPES = ("float32", "int32", "int64", "bool")
@@ -240,29 +241,32 @@ static const char *copy_compute(const struct copy_inputs *inputs, const struct c
 
 @pytest.mark.parametrize(
     ("math", "dtype", "expected"),
-    [
-        (COMPUTE.format(type="FLOAT32"), "int32", ""),
-        (TWO_WAYS.replace("FLOAT;", "8;"), "int64", ""),
-        (COMPUTE.format(type="INT32"), "int32", "compute -1: Copy: x and y must be INT32"),
-        (COMPUTE.format(type="INT64"), "int64", "compute -1: Copy: x and y must be INT64"),
-        (
-            COMPUTE.format(type="FLOAT32"),
-            "int64",
-            "compute with int64 tensors, as versions after librknnrt 1.6.0 hand them over, -1: "
-            "Copy: x and y must be FLOAT32",
-        ),
-        (
-            TWO_WAYS.replace("FLOAT;", "7;"),
-            "int64",
-            "the outputs differ between float32 tensors, as librknnrt 1.6.0 hands over integers, "
-            "and int64 ones, as later versions do; declare `dtype` in op.yml",
-        ),
-        (
-            TWO_WAYS.replace("FLOAT;", "0.5F;"),
-            "int32",
-            "output 'y' holds 0.5, which int32 cannot represent",
-        ),
-    ],
+    quick_first(
+        2,
+        [
+            (COMPUTE.format(type="FLOAT32"), "int32", ""),
+            (TWO_WAYS.replace("FLOAT;", "8;"), "int64", ""),
+            (COMPUTE.format(type="INT32"), "int32", "compute -1: Copy: x and y must be INT32"),
+            (COMPUTE.format(type="INT64"), "int64", "compute -1: Copy: x and y must be INT64"),
+            (
+                COMPUTE.format(type="FLOAT32"),
+                "int64",
+                "compute with int64 tensors, as versions after librknnrt 1.6.0 hand them over, -1: "
+                "Copy: x and y must be FLOAT32",
+            ),
+            (
+                TWO_WAYS.replace("FLOAT;", "7;"),
+                "int64",
+                "the outputs differ between float32 tensors, as librknnrt 1.6.0 hands over "
+                "integers, and int64 ones, as later versions do; declare `dtype` in op.yml",
+            ),
+            (
+                TWO_WAYS.replace("FLOAT;", "0.5F;"),
+                "int32",
+                "output 'y' holds 0.5, which int32 cannot represent",
+            ),
+        ],
+    ),
 )
 def test_undeclared_integers(
     host: Path, tmp_path: Path, math: str, dtype: str, expected: str

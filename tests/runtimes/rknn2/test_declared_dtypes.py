@@ -43,6 +43,7 @@ def test_new_repository_passes(take: Repository) -> None:
     assert "note: cases have integer inputs" not in checked
 
 
+@pytest.mark.slow
 def test_case_of_another_dtype(take: Repository) -> None:
     test = take.path / "tests/test_take.py"
     text = test.read_text()

@@ -16,6 +16,7 @@ from opkit.runtimes.rknn2.report import built_plugins
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS
 from tests.check.target_repositories import counts, need
+from tests.marks import quick_first
 from tests.repositories import ROOT, Repository, generate
 from tests.runtimes.rknn2.support import RUNTIME
 
@@ -131,7 +132,7 @@ def test_second_build_is_noop(built: Repository) -> None:
     assert "up to date" in built.scons("target=all").stdout
 
 
-@pytest.mark.parametrize("target", REFUSED_TARGETS)
+@pytest.mark.parametrize("target", quick_first(1, REFUSED_TARGETS))
 def test_chip_without_custom_operators(built: Repository, target: str) -> None:
     refused = built.scons(f"target={target.upper()}", check=False)
     assert refused.returncode == 2
@@ -250,6 +251,7 @@ def test_headers_of_vendor_are_missing(built: Repository, vendor: Path) -> None:
 # ---- Refusals of a build ----
 
 
+@pytest.mark.slow
 def test_plugin_that_cannot_be_loaded_is_not_delivered(copy: Repository) -> None:
     math = copy.path / "blend_compute.h"
     text = math.read_text()

@@ -36,6 +36,7 @@ from opkit.runtimes.rknn2.readme import readme
 from opkit.runtimes.rknn2.settings import settings
 from rknn_op.verbs.lint import command as lint
 from tests.check.target_repositories import counts
+from tests.marks import quick_first
 from tests.repositories import ROOT, Repository, generate
 from tests.runtimes.rknn2.test_simulator import toolkit_python
 
@@ -394,7 +395,7 @@ REFUSALS = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSALS)
+@pytest.mark.parametrize("name", quick_first(1, REFUSALS))
 def test_description_that_is_not_onnx(name: str, tmp_path: Path) -> None:
     text, problem = REFUSALS[name]
     shapes = ["x=1x2x4x5", "grid=1x3x3x2", *(["more=1"] if "more" in text else [])]

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import (
     INTEGERS,
     UP_TO_32_BITS,
@@ -54,7 +55,7 @@ WHOLE: dict[str, Callable[[int, int, int, str], int]] = {
 }
 
 
-@pytest.mark.parametrize("kind", UP_TO_32_BITS)
+@pytest.mark.parametrize("kind", quick_first(2, UP_TO_32_BITS))
 def test_integer_functions(vx_folder: Path, kind: str) -> None:
     low, high = INTEGERS[kind]
     values = [low, high, 0, 1, high // 2, low // 2 + 3, 77, high - 1]
@@ -89,6 +90,7 @@ LONG: dict[str, Callable[[int, int, int, str], int]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["long", "ulong"])
 def test_functions_64_bit(vx_folder: Path, kind: str) -> None:
     low, high = INTEGERS[kind]

@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike
 from opkit.runtimes.invocation import Value
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.runner import PAST_END
+from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import (
     KERNELS,
     Array,
@@ -278,7 +279,7 @@ def test_places_of_accesses_outside(vx_folder: Path) -> None:
 # ---- Other parts of sources ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize("debug", quick_first(1, [False, True]))
 @pytest.mark.parametrize("sanitize", [False, True])
 def test_functions_and_tables(vx_folder: Path, debug: bool, sanitize: bool) -> None:
     program = compile_vx(KERNELS / "style.vx", vx_folder / "cache", debug=debug, sanitize=sanitize)

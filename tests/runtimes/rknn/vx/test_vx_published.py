@@ -18,6 +18,7 @@ from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx import clang
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.reader import Broken, read
+from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import Array, launch, run
 
 PUBLISHED = os.environ.get("PUBLISHED_VX", "")
@@ -156,7 +157,7 @@ SPELLINGS = {
 }
 
 
-@pytest.mark.parametrize("statements", SPELLINGS)
+@pytest.mark.parametrize("statements", quick_first(4, SPELLINGS))
 @pytest.mark.parametrize("place", ["body", "macro"])
 def test_spellings(vx_folder: Path, statements: str, place: str) -> None:
     number = list(SPELLINGS).index(statements)

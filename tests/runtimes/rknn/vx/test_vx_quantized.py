@@ -62,6 +62,7 @@ def test_generated_kernel_passes(quantized: Repository) -> None:
     assert "note: no case" not in checked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     quick_first(
@@ -82,6 +83,7 @@ def test_wrong_quantization_fails(copy: Repository, file: str, old: str, new: st
     assert re.search(r"^VX kernel .* FAILED$", checked, re.MULTILINE), checked
 
 
+@pytest.mark.slow
 def test_reference_computes_with_numbers(copy: Repository) -> None:
     edit(
         copy, KERNEL, "    /* Write the real", "    low_ *= 0.5f;\n    high_ *= 0.5f;\n    /* Write"
@@ -91,6 +93,7 @@ def test_reference_computes_with_numbers(copy: Repository) -> None:
     assert re.search(r"^VX kernel .* 0 +0 +-$", run, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_nan_has_no_element(copy: Repository) -> None:
     edit(copy, REFERENCE, 'np.array(inputs["low"])', 'inputs["low"] * np.float32("nan")')
     run = copy.run("pytest", "-k", "vx", "tests", check=False).stdout
@@ -105,6 +108,7 @@ def test_tensors_of_another_type_are_refused(copy: Repository) -> None:
     assert problem in " ".join(checked.split())
 
 
+@pytest.mark.slow
 def test_fixed_point(copy: Repository) -> None:
     edit(copy, TESTS, "scale=0.5, zero_point=3", "fixed_point_position=2")
     assert "FAILED" not in copy.scons("check").stdout

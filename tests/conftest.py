@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import functools
 import os
+import re
 import sys
 import textwrap
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -106,6 +109,40 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("COOKIECUTTER_CONFIG")
     monkeypatch.chdir(here)
     return here
+
+
+def _shard(text: str) -> tuple[int, int]:
+    """Parse K/N, the K-th of N shards."""
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if match and 1 <= int(match[1]) <= int(match[2]):
+        return int(match[1]), int(match[2])
+    raise argparse.ArgumentTypeError(f"invalid {text!r} (expected K/N with 1 <= K <= N)")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add --shard, by which several machines share the tests."""
+    parser.addoption(
+        "--shard", type=_shard, default=(1, 1), metavar="K/N", help="run the K-th of N parts"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Select the tests of the shard.
+
+    The tests of a parameter stay together, since those of an operator share its build; the tests
+    without one stay together by their file.
+    """
+    shard: tuple[int, int] = config.getoption("shard")
+    number, count = shard
+
+    def is_left_out(item: pytest.Item) -> bool:
+        file, _, test = item.nodeid.partition("::")
+        _, _, parameter = test.partition("[")
+        return zlib.crc32((parameter or file).encode()) % count != number - 1
+
+    if left_out := [item for item in items if is_left_out(item)]:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not is_left_out(item)]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -1,13 +1,18 @@
-"""`.ci/run` installs its programs as root, by sudo, or names them in one line."""
+"""`.ci/run` and the workflow: programs are installed or named in one line; each test runs once."""
 
 from __future__ import annotations
 
+import itertools
+import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
+from tests.conftest import SLOW
 from tests.repositories import ROOT
 
 
@@ -38,3 +43,41 @@ def test_missing_programs(user: int, installer: str, tmp_path: Path) -> None:
         assert done.stderr.startswith("error: there is no sudo; run as root: apt-get install ")
         assert done.stderr.count("\n") == 1
         assert "qemu-user-static" in done.stderr
+
+
+def test_workflow_runs_every_test() -> None:
+    jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"]
+    assert jobs["test"]["steps"][-1]["run"] == "bash .ci/run ${{ matrix.tests }}"
+    quick, *shards = jobs["test"]["strategy"]["matrix"]["tests"]
+    assert shlex.split(quick) == ["-m", f"not {SLOW}"]
+    count = len(shards)
+    assert shards == [f"-m {SLOW} --shard {number}/{count}" for number in range(1, count + 1)]
+
+
+def run_pytest(*options: str) -> subprocess.CompletedProcess[str]:
+    command = ["pytest", "-n", "0", "-q", "--collect-only", "-m", "", *options]
+    return subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("xdist")
+def test_shards_have_each_test_once() -> None:
+    def collected(*options: str) -> list[str]:
+        done = run_pytest("tests/compute", *options)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return [line for line in done.stdout.splitlines() if "::" in line]
+
+    shards = [collected("--shard", f"{number}/3") for number in (1, 2, 3)]
+    assert all(shards)
+    assert sorted(itertools.chain(*shards)) == sorted(collected())
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("xdist")
+@pytest.mark.parametrize("shard", ["0/4", "5/4", "1"])
+def test_invalid_shard_is_an_error(shard: str) -> None:
+    done = run_pytest("--shard", shard, __file__)
+    assert done.returncode == 4
+    assert f"invalid '{shard}' (expected K/N with 1 <= K <= N)" in done.stderr

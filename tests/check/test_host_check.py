@@ -33,6 +33,7 @@ STATEMENTS = {
 }
 
 
+@pytest.mark.slow
 def test_out_of_bounds_access_has_source_line(copy_of_fresh: Repository) -> None:
     need("qemu-arm-static", "qemu-user-static")
     line = write_faults(copy_of_fresh, [*STATEMENTS])

@@ -10,13 +10,14 @@ import sys
 import textwrap
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.repositories import (
+    ROOT,
     Repository,
     built_once,
     folder_of_run,
@@ -28,6 +29,9 @@ from tests.runtimes.rknn.vx.support import shared_folder
 
 SLOW = "slow"
 """The mark of the tests that a run leaves out by default."""
+
+_BYTECODE = ROOT / ".pytest_cache/bytecode"
+"""Outside of the sources' folders, which tests copy and compare."""
 
 # Hide this machine's compilers and settings from the tests.
 for variable in ("CC", "CFLAGS", "LDFLAGS", "PYTEST_ADDOPTS", "PYTHONPATH"):
@@ -109,6 +113,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("COOKIECUTTER_CONFIG")
     monkeypatch.chdir(here)
     return here
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Cache the bytecode of the tests, which pytest rewrites, and of what they import."""
+    sys.pycache_prefix, sys.dont_write_bytecode = str(_BYTECODE), False
+    try:
+        return (yield)
+    finally:
+        sys.pycache_prefix, sys.dont_write_bytecode = None, True
 
 
 def _shard(text: str) -> tuple[int, int]:

@@ -213,6 +213,7 @@ def loaded_with(module: str) -> set[str]:
     return {*done.stdout.split()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", COSTS)
 @pytest.mark.parametrize("runtime", ["rknn", "pplnn", "rknn2"])
 def test_parts_load_no_more_than_they_may(runtime: str, part: str) -> None:

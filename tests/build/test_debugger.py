@@ -19,7 +19,7 @@ CASE = "case=7x31-uniform(-18,12)"
 
 @pytest.fixture(scope="module")
 def repository(
-    example: Callable[[str], Repository], tmp_path_factory: pytest.TempPathFactory
+    example: Callable[..., Repository], tmp_path_factory: pytest.TempPathFactory
 ) -> Repository:
     """Return a copy of the built repository of Exp, in a folder with a space in its name."""
     path = tmp_path_factory.mktemp("my operators") / "Exp"

@@ -257,6 +257,7 @@ VECTOR_INSTRUCTIONS = {
 
 
 # On their own, and in the functions that read and write tensors, which are compiled for size.
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["half_program.c", "device_support.c"])
 @pytest.mark.parametrize("name", VECTOR_INSTRUCTIONS)
 def test_loops_are_vectorized(name: str, source: str, tmp_path: Path) -> None:

@@ -256,6 +256,7 @@ VECTORS: dict[str, tuple[Abi, tuple[str, ...], set[str]]] = {
 """Processor -> ABI, flags, and the functions that remain scalar there."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VECTORS)
 def test_loops_are_vectorized_without_calls(name: str, tmp_path: Path) -> None:
     abi, flags, scalar = VECTORS[name]

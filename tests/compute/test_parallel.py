@@ -238,6 +238,7 @@ def test_gcc_has_no_warnings(tmp_path: Path, standard: list[str]) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", quick_first(2, [*TESTS, "once"]))
 def test_thread_sanitizer_accepts_pool(tmp_path: Path, test: str) -> None:
     need("gcc", "gcc libc6-dev")

@@ -15,7 +15,6 @@ from click.testing import CliRunner
 from cookiecutter.cli import main as cookiecutter_command
 
 from rknn_op.command import main as rknn_op
-from tests.marks import quick_first
 from tests.repositories import ROOT
 
 FILES = sorted((ROOT / "tests/data/bad_descriptions").glob("*.yml"))
@@ -182,8 +181,9 @@ def test_invalid_utf8(folder: Path) -> None:
     assert ask("config=bad.yml").startswith("bad.yml:2: not valid UTF-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "text", quick_first(1, ["[" * 50_000, "params: " + "{a: " * 10_000]), ids=["lists", "maps"]
+    "text", ["[" * 50_000, "params: " + "{a: " * 10_000], ids=["lists", "maps"]
 )
 def test_deep_nesting(text: str, folder: Path) -> None:
     (folder / "bad.yml").write_text(text)

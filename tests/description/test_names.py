@@ -239,6 +239,7 @@ def test_free_names_compile_in_vx(section: str, vx_folder: Path) -> None:
 # ---- Names of operators --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_operators_that_would_break_the_class_are_refused() -> None:
     spec = parse(described(chosen=("rknn",)))
     reference = once_only_files(spec)["xqz_reference.py"]

@@ -226,7 +226,7 @@ def test_build_and_check_require_repository(verb: str, folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_build_and_check_run_scons(example: Callable[[str], Repository], folder: Path) -> None:
+def test_build_and_check_run_scons(example: Callable[..., Repository], folder: Path) -> None:
     path = str(example("exp", "rknn").path)
     built = process("build", "-p", path, "-t", "RV1126", cwd=folder)
     assert built.returncode == 0, built.stdout + built.stderr
@@ -291,7 +291,7 @@ def test_host_library_is_not_a_product(folder: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.slow
 def test_build_and_check_many(
-    example: Callable[[str], Repository], copy_of_fresh: Repository, folder: Path
+    example: Callable[..., Repository], copy_of_fresh: Repository, folder: Path
 ) -> None:
     """Two repositories, two targets and a folder that is no repository: one table, one status."""
     good = [str(example("exp", "rknn").path), str(copy_of_fresh.path)]

@@ -253,6 +253,7 @@ def test_file_whose_name_is_not_utf8(folder: Path) -> None:
     assert result.stdout.startswith(rb"a\udcff\x1b.rknnop" + b"\n")
 
 
+@pytest.mark.slow
 def test_damaged_packages_are_refused_at_once(library: bytes) -> None:
     """Reading takes bounded time and memory, and raises only exceptions for users."""
     package = dataclasses.replace(PACKAGE, libraries={**PACKAGE.libraries, "x64": library})

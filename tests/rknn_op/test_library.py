@@ -202,6 +202,7 @@ def test_create_writes_the_source_into_the_readme(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_create_for_another_runtime(tmp_path: Path) -> None:
     folder = tmp_path / "sample"
     done = rknn_op("create", "--library", "GridSample", "--runtime", "pplnn", "-p", str(folder))

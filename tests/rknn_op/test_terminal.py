@@ -123,6 +123,7 @@ def test_scons_has_the_same_messages(tmp_path: Path) -> None:
     assert all(len(line) <= 80 for line in plain(shown).splitlines())
 
 
+@pytest.mark.slow
 def test_steps_are_erased(tmp_path: Path) -> None:
     file = saved(detector(), tmp_path)
     words = ("-m", "rknn_op", "create", "--from", str(file), "--op", "GridSample", "-p", "made")

@@ -207,6 +207,7 @@ def test_version_without_copied_files(old: Path) -> None:
     assert (old / "pytest.ini").read_text() == "# mine\n"
 
 
+@pytest.mark.slow
 def test_dry_run_knows_sources_in_folders_called_build(old: Path) -> None:
     (old / "src/build").mkdir(parents=True)
     (old / "src/build/more.c").write_text("int more;\n")
@@ -261,6 +262,7 @@ def test_dry_run_copies_no_builds_and_environments(old: Path) -> None:
     assert rknn_op("update", "--dry-run", str(old)).exit_code == 0
 
 
+@pytest.mark.slow
 def test_skeletons_are_shown_only_if_an_older_version_wrote_them(now: Path, tmp_path: Path) -> None:
     path = tmp_path / "exp"
     shutil.copytree(now, path)
@@ -289,6 +291,7 @@ def test_many(old: Path, now: Path, tmp_path: Path) -> None:
     assert last == "error: 1 of 3 repositories were not updated"
 
 
+@pytest.mark.slow
 def test_cruft_takes_over(old: Path, now: Path) -> None:
     """The file for cruft names this version, and the current description."""
     (old / "op.yml").write_text((old / "op.yml").read_text() + "# mine\n")

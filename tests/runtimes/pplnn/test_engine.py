@@ -27,6 +27,7 @@ from opkit.runtimes.pplnn.one_node_model import Signature, one_node_model
 from opkit.runtimes.pplnn.scons import engine
 from opkit.runtimes.pplnn.scons.engine import executor
 from tests.check.target_repositories import counts
+from tests.marks import quick_first
 from tests.repositories import EXAMPLES, Repository, generate_example
 from tests.runtimes.pplnn.checkouts import make_checkout
 from tests.runtimes.pplnn.checkouts import run as apply
@@ -112,22 +113,25 @@ def test_declared_halves_are_left_out(top_k: Operator) -> None:
 
 @pytest.mark.parametrize(
     ("script", "fault"),
-    [
-        ("kill -SEGV $$", "the engine's process ended by SIGSEGV"),
-        ("echo about; exit 3", "the engine's process ended with exit status 3\n  about"),
-        (
-            'printf "\\033[0;31m[ERROR][now][a.cc:1] \\033[0mTopK: k is 9\\n" >&2; exit 255',
-            "the engine's process ended with exit status 255\n  TopK: k is 9",
-        ),
-        ("exit 0", "output 'values' is nothing, not float32 [2, 2]"),
-        (
-            'printf -- "----- output info -----\\noutput[0]:\\n    name: values\\n'
-            '    dim(s): 2 3\\n    data type: FLOAT32\\n"',
-            "output 'values' is float32 [2, 3], not float32 [2, 2]",
-        ),
-        ("exec yes", "the engine printed more than 4,194,304 bytes"),
-        ("exec sleep 60", "the engine did not end within 0.7 s"),
-    ],
+    quick_first(
+        2,
+        [
+            ("kill -SEGV $$", "the engine's process ended by SIGSEGV"),
+            ("echo about; exit 3", "the engine's process ended with exit status 3\n  about"),
+            (
+                'printf "\\033[0;31m[ERROR][now][a.cc:1] \\033[0mTopK: k is 9\\n" >&2; exit 255',
+                "the engine's process ended with exit status 255\n  TopK: k is 9",
+            ),
+            ("exit 0", "output 'values' is nothing, not float32 [2, 2]"),
+            (
+                'printf -- "----- output info -----\\noutput[0]:\\n    name: values\\n'
+                '    dim(s): 2 3\\n    data type: FLOAT32\\n"',
+                "output 'values' is float32 [2, 3], not float32 [2, 2]",
+            ),
+            ("exec yes", "the engine printed more than 4,194,304 bytes"),
+            ("exec sleep 60", "the engine did not end within 0.7 s"),
+        ],
+    ),
 )
 def test_faults(script: str, fault: str, top_k: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
     if "did not end" in fault:

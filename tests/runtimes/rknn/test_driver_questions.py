@@ -25,7 +25,6 @@ from opkit.runtimes.rknn.driver.folder import read_driver
 from opkit.toolchains.abi import ABIS, Abi
 from tests.check.target_repositories import need
 from tests.compiling import C_SOURCES, GUARDED_MEMORY, HOST, RKNN, build
-from tests.marks import quick_first
 from tests.runtimes.rknn.driver_build import stand_in
 from tests.runtimes.rknn.host_build import compile_program
 
@@ -82,9 +81,8 @@ def differs(expected: str, event: str, given: Answer) -> bool:
     return not reported or (given.text != expected and not expected.endswith("SIGSEGV"))
 
 
-@pytest.mark.parametrize(
-    ("abi", "column"), quick_first(0, [(HOST, "aarch64"), (ABIS["armhf"], "armhf")])
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("abi", "column"), [(HOST, "aarch64"), (ABIS["armhf"], "armhf")])
 def test_host_runtime_answers_as_driver(abi: Abi, column: str, tmp_path: Path) -> None:
     answers, table = ask(host_program(abi, tmp_path)), read_table()
     assert [row["question"] for row in table] == list(answers)

@@ -32,7 +32,7 @@ def page_faults(repository: Repository, repeat: int) -> int:
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt - before
 
 
-def test_repeated_calls_use_the_same_pages(example: Callable[[str], Repository]) -> None:
+def test_repeated_calls_use_the_same_pages(example: Callable[..., Repository]) -> None:
     repository = example("exp", "rknn")
     repository.scons("build/host")
     once, often = (page_faults(repository, repeat) for repeat in (1, 9))

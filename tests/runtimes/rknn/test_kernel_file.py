@@ -73,7 +73,7 @@ def test_failed_set_up_prevents_inference(failing: Path, tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_file_with_own_callbacks_still_builds(
-    example: Callable[[str], Repository], tmp_path: Path
+    example: Callable[..., Repository], tmp_path: Path
 ) -> None:
     """A complete kernel file, with callbacks, tables and kernel list, builds."""
     repository = Repository(Path(shutil.copytree(example("exp", "rknn").path, tmp_path / "Exp")))

@@ -30,6 +30,7 @@ def take(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     return generate(tmp_path_factory.mktemp("take"), DECLARED)
 
 
+@pytest.mark.slow
 def test_new_repository_passes(take: Repository) -> None:
     math = (take.path / "take_compute.h").read_text()
     assert "outputs->y.int64[i] = inputs->rows.int64[i];" in math

@@ -222,7 +222,7 @@ __kernel __attribute__((reqd_work_group_size(4, 1, 1))) void k(image2d_array_t y
 """
 
 
-@pytest.mark.parametrize("debug", quick_first(4, [False, True]))
+@pytest.mark.parametrize("debug", quick_first(1, [False, True]))
 @pytest.mark.parametrize(
     ("declaration", "pointer"),
     [

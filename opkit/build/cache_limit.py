@@ -12,8 +12,8 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from opkit import locks
 
@@ -27,8 +27,7 @@ _FOLDERS = re.compile(r"[0-9A-F]{2}|opkit")
 _MARK = ".trimmed"
 
 
-@dataclass(frozen=True)
-class _Entry:
+class _Entry(NamedTuple):
     """A file or folder of the cache: its path, bytes, and the time of its last use."""
 
     path: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from opkit import repository, workspace
@@ -32,7 +31,7 @@ def complaints(root: Path) -> Iterator[Complaint]:
         elif file.read_bytes() != text.encode():
             yield Complaint(str(file), "is not the file of this version", hint=_UPDATE)
     for each in repository.changed_lock(root):
-        yield replace(each, file=str(root / each.file))
+        yield each._replace(file=str(root / each.file))
     for member in members(root):
         if workspace.has_wheel(member):
             problem = "has a wheel of its own, so it is not a member of the workspace"

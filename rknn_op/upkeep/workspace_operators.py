@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from opkit import workspace
 from opkit.errors import OpkitError
@@ -70,8 +70,7 @@ def changed_operators(folders: Sequence[Path], ref: str) -> list[Path]:
     return [places[each] for each in changed(root, [*places], ref)]
 
 
-@dataclass(frozen=True)
-class Selection:
+class Selection(NamedTuple):
     """The runs of SCons for several repositories.
 
     Attributes:

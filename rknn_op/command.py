@@ -72,7 +72,7 @@ class _Verbs(click.Group):
             import traceback  # only here, because it takes a tenth of the time of --help
 
             traceback.print_exc()
-            from rknn_op.creation.origin import origin
+            from rknn_op.template import origin
 
             known = origin()
             place = f"\n{known.url}" if known else " its authors"

@@ -12,7 +12,7 @@ import pytest
 from docs.site import reference
 from opkit import runtimes
 from rknn_op import command
-from rknn_op.creation.schema import schema
+from rknn_op.creation.description_schema import schema
 from tests.check.target_repositories import need
 from tests.report.browser import look
 from tests.repositories import ROOT

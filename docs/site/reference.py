@@ -18,8 +18,9 @@ import click.testing
 from opkit import runtimes
 from opkit.report.profiles import EXPLANATIONS
 from rknn_op import command
-from rknn_op.creation.new_repository import Choices, create, plan_text
-from rknn_op.creation.schema import schema
+from rknn_op.creation.choices import Choices
+from rknn_op.creation.description_schema import schema
+from rknn_op.creation.new_repository import create, plan_text
 from rknn_op.own_opkit import unpacked
 
 _WIDTH = 80  # columns of a terminal

@@ -23,8 +23,8 @@ from opkit.toolchains import find, zig
 from opkit.toolchains.abi import ABIS
 from opkit.version import VERSION
 from rknn_op import template
-from rknn_op.creation.origin import origin
 from rknn_op.runtimes.interface import models_of
+from rknn_op.template import origin
 from rknn_op.upkeep import lint, workspace_lint
 from rknn_op.upkeep.workspace_operators import operators, roots
 

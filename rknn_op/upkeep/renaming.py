@@ -19,10 +19,10 @@ from opkit.files.skeletons import once_only_files
 from opkit.manifest import Manifest
 from opkit.repository_files import refuse_links, write_bytes
 from rknn_op.all_or_nothing import restored_on_error
-from rknn_op.creation.joining import placed
+from rknn_op.creation.description_texts import with_name
 from rknn_op.creation.new_repository import CRUFT, cruft_text
-from rknn_op.creation.rewriting import with_name
 from rknn_op.creation.wheel import wheel
+from rknn_op.creation.workspaces import placed
 from rknn_op.repositories import require
 from rknn_op.upkeep import names
 from rknn_op.upkeep.update import refuse_uncommitted

@@ -20,12 +20,11 @@ from opkit.repository_files import refuse_links, write_bytes, write_text
 from opkit.scratch import temporary_folder
 from opkit.version import VERSION
 from rknn_op import git, template
-from rknn_op.creation import completion, new_repository
-from rknn_op.creation.completion import REQUIREMENTS
-from rknn_op.creation.joining import placed, require_current
-from rknn_op.creation.origin import origin
-from rknn_op.creation.wheel import wheel
+from rknn_op.creation import new_repository
+from rknn_op.creation.wheel import REQUIREMENTS, remove_other_wheels, wheel, write_with_wheel
+from rknn_op.creation.workspaces import placed, require_current
 from rknn_op.repositories import require
+from rknn_op.template import origin
 from rknn_op.upkeep.merging import News, news, unified_diff
 from rknn_op.upkeep.old_skeletons import old_copied_files, old_skeletons
 
@@ -181,9 +180,9 @@ def _replace(folder: Path, spec: OpSpec, old: _Old, merges: bool) -> list[News]:
     if is_member:
         repository.write(folder, spec, own)
     else:
-        completion.write(folder, spec)
+        write_with_wheel(folder, spec)
     _record(folder, spec)
-    completion.remove_other_wheels(folder)
+    remove_other_wheels(folder)
     return left
 
 

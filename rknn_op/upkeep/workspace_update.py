@@ -14,10 +14,8 @@ from opkit.errors import OpkitError
 from opkit.members import members
 from opkit.repository_files import refuse_links, write_bytes, write_text
 from opkit.scratch import temporary_folder
-from rknn_op.creation.completion import REQUIREMENTS, remove_other_wheels
-from rknn_op.creation.new_workspace import generated, users_files, users_files_of
-from rknn_op.creation.requirements import requirements_text
-from rknn_op.creation.wheel import wheel
+from rknn_op.creation.wheel import REQUIREMENTS, remove_other_wheels, requirements_text, wheel
+from rknn_op.creation.workspaces import generated_root_files, users_files, users_files_of
 from rknn_op.upkeep.merging import News, news
 from rknn_op.upkeep.update import Update, refuse_uncommitted, update
 
@@ -47,7 +45,7 @@ def update_workspace(
     own, _ = wheel()
     found = [each for each in members(root) if not workspace.has_wheel(each)]
     _refuse_unusable(found)
-    refuse_links(root, own.name, *generated(""), REQUIREMENTS)
+    refuse_links(root, own.name, *generated_root_files(""), REQUIREMENTS)
     is_current = (root / own.name).is_file()
     if not (dry_run or allow_dirty or is_current):
         refuse_uncommitted(root, "the update")
@@ -93,7 +91,7 @@ def _place(root: Path, found: list[Path], dry_run: bool) -> Iterator[Path]:
 def _shared_paths(root: Path) -> list[str]:
     """Return the paths of the existing shared files that an update may change."""
     wheels = sorted(path.name for path in root.glob("rknn_opkit-*.whl"))
-    paths = [*generated(""), *users_files(), REQUIREMENTS]
+    paths = [*generated_root_files(""), *users_files(), REQUIREMENTS]
     return [*wheels, *(path for path in paths if (root / path).is_file())]
 
 
@@ -113,7 +111,7 @@ def _shared(root: Path, place: Path, merges: bool) -> Update:
     left = [each for each in found if not merges or each.merged is None]
     text = requirements_text(own, _texts(place, [REQUIREMENTS]).get(REQUIREMENTS, ""))
     contents = {
-        **{path: content.decode() for path, content in generated(text).items()},
+        **{path: content.decode() for path, content in generated_root_files(text).items()},
         REQUIREMENTS: text,
         **{path: now[path] for path in new},
         **{each.path: each.merged for each in found if merges and each.merged is not None},

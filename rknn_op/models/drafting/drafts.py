@@ -11,9 +11,8 @@ from opkit import runtimes
 from opkit.description.spec import OpSpec
 from opkit.files.skeletons import once_only_files, unwritten_math
 from opkit.runtimes.interface import Runtime
-from rknn_op.creation.adaptation import adapted
-from rknn_op.creation.library import LibraryOperator
-from rknn_op.creation.rewriting import with_framework
+from rknn_op.creation.description_texts import adapted, with_framework
+from rknn_op.creation.operator_library import LibraryOperator
 from rknn_op.models.drafting import library, onnx_references
 from rknn_op.models.drafting.case_texts import FOLDER, test_file
 from rknn_op.models.drafting.filling import filled

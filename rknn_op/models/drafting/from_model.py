@@ -11,10 +11,11 @@ from pathlib import Path
 from opkit.errors import OpkitError
 from opkit.runtimes import available
 from opkit.text import printable
-from rknn_op import template
+from rknn_op import all_or_nothing, template
 from rknn_op.creation import new_repository
-from rknn_op.creation.new_repository import Choices, Plan
-from rknn_op.creation.requirements import Extra
+from rknn_op.creation.choices import Choices
+from rknn_op.creation.new_repository import Plan
+from rknn_op.creation.wheel import Extra
 from rknn_op.models.drafting.choosing import node_of_name, nodes_of_type, type_name
 from rknn_op.models.drafting.drafts import Draft, Source, Task, draft
 from rknn_op.models.drafting.selection import Selection
@@ -91,7 +92,7 @@ def plans(
         InvalidOperators: operators cannot be described.
     """
     if not selection.is_all:
-        new_repository.refuse_existing(folder)
+        all_or_nothing.refuse_existing(folder)
     names = _runtimes(file, choices)
     target = choices.target or available()[names[0]].describe.default_target
     model, groups = _chosen(file, selection, target)

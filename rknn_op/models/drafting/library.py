@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from opkit.description.spec import OpSpec, Param, Tensor
-from rknn_op.creation.library import LibraryOperator, operators
+from rknn_op.creation.operator_library import LibraryOperator, operators
 from rknn_op.models.drafting.signatures import Input, Output, Signature
 from rknn_op.models.extra import required
 from rknn_op.models.model import STANDARD, Node

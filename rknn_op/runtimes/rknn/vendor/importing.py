@@ -20,9 +20,9 @@ from opkit.files.skeletons import once_only_files
 from opkit.repository import refuse_folder_name
 from opkit.runtimes.rknn.settings import KERNELS, NAME, settings
 from opkit.text import aligned, shortened
-from rknn_op import template
+from rknn_op import all_or_nothing, template
 from rknn_op.creation import new_repository
-from rknn_op.creation.schema import with_schema
+from rknn_op.creation.description_schema import with_schema
 from rknn_op.runtimes.rknn.vendor import skeletons
 from rknn_op.runtimes.rknn.vendor.converter import Converter, read_converter
 from rknn_op.runtimes.rknn.vendor.files import VendorFile, VendorFolder, listed, show
@@ -130,7 +130,7 @@ def destination(path: Path, folder: Path | None) -> Path:
     if real_new.is_relative_to(real_old):
         raise OpkitError(f"{show(new)} is in {show(path)}, which stays as it is; pass another -p")
     refuse_folder_name(new.absolute().name)
-    new_repository.refuse_existing(new)
+    all_or_nothing.refuse_existing(new)
     return new
 
 

@@ -23,7 +23,7 @@ from benchmarks import results_file
 from opkit.repository import load
 from opkit.toolchains.optimization import EXACT, optimization
 from rknn_op.creation import wheel
-from rknn_op.repositories import environment
+from rknn_op.own_opkit import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "operators"

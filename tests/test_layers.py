@@ -70,7 +70,7 @@ LAYERS = (
     # The verbs, and those of a runtime.
     ("rknn_op.verbs",),
     ("rknn_op.runtimes.*.verbs",),
-    ("rknn_op.command", "rknn_op.__main__"),
+    ("rknn_op.cli", "rknn_op.__main__"),
 )
 """The layers from the bottom up. A module is in the layer whose pattern fits it best; it imports
 from its own layer and from lower ones."""

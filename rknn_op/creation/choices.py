@@ -203,7 +203,7 @@ def with_defaults(given: Choices) -> Choices:
     Raises:
         OpkitError: the target is unknown.
     """
-    from rknn_op.targets import runtime_of_target  # only here: most callers have no target
+    from rknn_op.known_targets import runtime_of_target  # only here: most callers have no target
 
     default = runtime_of_target(given.target.lower()) if given.target else runtimes.DEFAULT
     return replace(

@@ -28,7 +28,7 @@ from rknn_op.creation.wheel import (
     wheel,
 )
 from rknn_op.creation.workspaces import WITH_PATHS
-from rknn_op.repositories import require
+from rknn_op.own_opkit import require
 
 _BUILT = {"build", ".git", ".venv", ".cache", ".out", "__pycache__", ".pytest_cache"}
 """Folders without the user's files."""

@@ -15,7 +15,7 @@ import click
 from opkit import workspace
 from opkit.errors import OpkitError
 from opkit.version import VERSION
-from rknn_op import all_or_nothing, git, messages, progress
+from rknn_op import all_or_nothing, commits, messages
 from rknn_op.creation import new_repository
 from rknn_op.creation.choices import (
     DEFAULT_EXTRAS,
@@ -301,7 +301,7 @@ def _workspace(folder: Path | None, output: Output) -> Iterator[Output]:
         yield output
         return
     if output.with_git:
-        git.refuse_first_commit(folder)
+        commits.refuse_first_commit(folder)
     inside = replace(output, root=folder)
     if (folder / workspace.FILE).is_file():
         yield inside
@@ -342,14 +342,14 @@ def _refuse_first_commits(folders: Iterable[Path], output: Output) -> None:
     """Refuse --git before anything is made; that of a workspace is checked already."""
     if output.with_git and output.root is None:
         for folder in folders:
-            git.refuse_first_commit(folder)
+            commits.refuse_first_commit(folder)
 
 
 def _commit(folders: Iterable[Path], output: Output) -> None:
     """Commit new repositories, or their workspace, on request."""
     if output.with_git:
         for folder in [output.root] if output.root else folders:
-            git.first_commit(folder, f"Create {folder.name} with rknn-op {VERSION}")
+            commits.first_commit(folder, f"Create {folder.name} with rknn-op {VERSION}")
 
 
 def _create_from(
@@ -403,7 +403,7 @@ def _create_all(
             None if output.dry_run else undo.enter_context(all_or_nothing.staging(parent, parent))
         )
         results = new_repository.stage_all(configs, parent, choices, scratch)
-        done = [*progress.track(results, len(configs), "creating")]
+        done = [*messages.track(results, len(configs), "creating")]
         problems = [result for result in done if isinstance(result, OpkitError)]
         created = [result for result in done if isinstance(result, Created)]
         undo.enter_context(

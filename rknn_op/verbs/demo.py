@@ -16,13 +16,12 @@ from opkit import locks, repository, runtimes
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from rknn_op import targets, template
+from rknn_op import known_targets, template
 from rknn_op.creation import operator_library
 from rknn_op.creation.choices import Choices
 from rknn_op.creation.new_repository import Plan, create, plan
 from rknn_op.interrupt import Interrupted
-from rknn_op.processes import Processes
-from rknn_op.repositories import scons
+from rknn_op.scons_runs import Processes, scons
 
 _UNFINISHED = ".unfinished-demo"
 """The file in the folder of a demo until its end, unless the demo is killed."""
@@ -203,7 +202,7 @@ Next steps:
 
 Minimum version of the runtime on each target:
 
-{textwrap.indent(targets.table(runtimes.selected(spec)), "    ")}"""
+{textwrap.indent(known_targets.table(runtimes.selected(spec)), "    ")}"""
 
 
 @click.command("demo", epilog=f"Examples: {', '.join(examples())}.")

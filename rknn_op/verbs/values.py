@@ -25,9 +25,9 @@ def _runtimes() -> Iterable[str]:
 
 
 def _targets() -> Iterable[str]:
-    from rknn_op import targets
+    from rknn_op import known_targets
 
-    return targets.names()
+    return known_targets.names()
 
 
 def _licenses() -> Iterable[str]:

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from onnx import TensorProto, helper
 
 from opkit.check.operators import Operator
-from rknn_op.command import main
+from rknn_op.cli import main
 from rknn_op.models.drafting import library, recorded_cases
 from tests.check.target_repositories import counts
 from tests.models import test_extra

@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 from onnx import TensorProto, helper, numpy_helper
 
 from opkit.check.operators import Operator
-from rknn_op.command import main
+from rknn_op.cli import main
 from rknn_op.creation import new_repository
 from rknn_op.models import onnx_model
 from rknn_op.models.grafting import graft as grafting

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 from onnxruntime.transformers.float16 import convert_float_to_float16
 
-from rknn_op.command import main
+from rknn_op.cli import main
 from rknn_op.models.model_file import MAX_NODES
 from rknn_op.models.scanning.listing import as_json
 from rknn_op.models.scanning.reading import scan_file

@@ -25,7 +25,7 @@ from benchmarks.command import build_wheel
 from opkit import repository, runtimes
 from opkit.version import VERSION
 from rknn_op import all_or_nothing, template
-from rknn_op.command import VERBS
+from rknn_op.cli import VERBS
 from rknn_op.creation import new_repository
 from rknn_op.creation.wheel import STORED
 from rknn_op.creation.wheel import wheel as wheel_of_opkit

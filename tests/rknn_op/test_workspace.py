@@ -15,7 +15,7 @@ from opkit import manifest, repository
 from opkit.errors import OpkitError
 from rknn_op.creation.choices import DEFAULT_EXTRAS, left_out
 from rknn_op.creation.wheel import wheel
-from rknn_op.upkeep.workspace_operators import changed_operators, operators
+from rknn_op.upkeep.chosen_operators import changed_operators, operators
 from tests.check.target_repositories import need
 from tests.report.browser import look
 from tests.repositories import Repository

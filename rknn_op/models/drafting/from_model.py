@@ -16,6 +16,7 @@ from rknn_op.creation import new_repository
 from rknn_op.creation.choices import Choices
 from rknn_op.creation.new_repository import Plan
 from rknn_op.creation.wheel import Extra
+from rknn_op.messages import step, track
 from rknn_op.models.drafting.choosing import node_of_name, nodes_of_type, type_name
 from rknn_op.models.drafting.drafts import Draft, Source, Task, draft
 from rknn_op.models.drafting.selection import Selection
@@ -24,7 +25,6 @@ from rknn_op.models.model import Model, Node
 from rknn_op.models.running.recording import Recording, record
 from rknn_op.models.scanning import reading
 from rknn_op.models.text import plain
-from rknn_op.progress import step, track
 
 
 @dataclass(frozen=True)

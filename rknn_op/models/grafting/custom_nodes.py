@@ -10,10 +10,10 @@ from opkit.description.spec import OpSpec, Param
 from opkit.errors import OpkitError
 from opkit.runtimes import available
 from opkit.text import closest, printable, shortened
+from rknn_op.known_targets import runtime_of_target
 from rknn_op.models.text import identifier
 from rknn_op.runtimes.interface import models_of
 from rknn_op.runtimes.models import Form
-from rknn_op.targets import runtime_of_target
 
 
 def _forms() -> dict[str, Callable[[OpSpec], Form]]:

@@ -13,6 +13,7 @@ from opkit.errors import OpkitError
 from opkit.runtimes import available
 from opkit.scratch import temporary_folder
 from opkit.text import printable, shortened
+from rknn_op.messages import step
 from rknn_op.models import onnx_model
 from rknn_op.models.grafting import simulation
 from rknn_op.models.grafting.converter_rules import refuse, warnings
@@ -24,8 +25,7 @@ from rknn_op.models.grafting.writing import assembled, publish
 from rknn_op.models.running.inputs import random_inputs, read_inputs
 from rknn_op.models.running.weights import opened
 from rknn_op.models.scanning.reading import toolkits
-from rknn_op.progress import step
-from rknn_op.repositories import require
+from rknn_op.own_opkit import require
 from rknn_op.runtimes.interface import models_of
 
 SUFFIX = ".onnx"

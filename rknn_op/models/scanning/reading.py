@@ -10,14 +10,14 @@ from pathlib import Path
 from opkit.errors import OpkitError
 from opkit.runtimes import available
 from opkit.text import printable
+from rknn_op.known_targets import runtime_of_target
+from rknn_op.messages import step
 from rknn_op.models import graph_def, onnx_model
 from rknn_op.models.model import Model
 from rknn_op.models.scanning.scan import Scan, ToolkitReport, scan
 from rknn_op.models.scanning.toolkit import ask, differences
-from rknn_op.progress import step
 from rknn_op.runtimes.interface import models_of
 from rknn_op.runtimes.models import Models, OperatorList
-from rknn_op.targets import runtime_of_target
 
 READERS: dict[str, Callable[[Path], Model]] = {
     ".onnx": onnx_model.read,

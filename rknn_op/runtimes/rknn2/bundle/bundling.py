@@ -23,11 +23,11 @@ from opkit.toolchains.compiler import archiver, first_program
 from opkit.toolchains.elf import version_key
 from opkit.toolchains.languages import C_LANGUAGE
 from rknn_op.all_or_nothing import create_folder, refuse_existing
-from rknn_op.processes import Processes
-from rknn_op.progress import step
-from rknn_op.repositories import require
+from rknn_op.messages import step
+from rknn_op.own_opkit import require
 from rknn_op.runtimes.rknn2.bundle.objects import defined_symbols, isolated, members
 from rknn_op.runtimes.rknn2.bundle.texts import application_files, registration
+from rknn_op.scons_runs import Processes
 
 MODEL = "model.rknn"
 LIBRARY = "libcustom_ops.a"

@@ -1,12 +1,21 @@
-"""`rknn-op update`: replace a repository's wheel and its generated files by this version's."""
+"""`rknn-op update`: replace a repository's wheel and its generated files by this version's.
+
+Of the old version, only texts are read from the repository's wheel. They are data, which this
+version's code renders: no code of the repository is executed.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,14 +28,19 @@ from opkit.manifest import LOCK
 from opkit.repository_files import refuse_links, write_bytes, write_text
 from opkit.scratch import temporary_folder
 from opkit.version import VERSION
-from rknn_op import git, template
+from rknn_op import commits, own_opkit, template
 from rknn_op.creation import new_repository
-from rknn_op.creation.wheel import REQUIREMENTS, remove_other_wheels, wheel, write_with_wheel
+from rknn_op.creation.wheel import (
+    COPIED,
+    REQUIREMENTS,
+    remove_other_wheels,
+    wheel,
+    write_with_wheel,
+)
 from rknn_op.creation.workspaces import placed, require_current
-from rknn_op.repositories import require
+from rknn_op.own_opkit import require
 from rknn_op.template import origin
-from rknn_op.upkeep.merging import News, news, unified_diff
-from rknn_op.upkeep.old_skeletons import old_copied_files, old_skeletons
+from rknn_op.upkeep.merging import TemplateChange, template_changes, unified_diff
 
 _LEFT_ALONE = (".git", ".venv", "build", ".cache")
 """Folders of a repository that an update does not change, and a dry run does not copy."""
@@ -100,9 +114,9 @@ def update(
     if not (dry_run or allow_dirty or _is_interrupted(folder)):
         refuse_uncommitted(folder, "the update")
     before = _texts(folder)
-    copied = old_copied_files(folder)
+    copied = _old_copied_files(folder)
     old = _Old(
-        placed(folder, old_skeletons(folder, description)),
+        placed(folder, _old_skeletons(folder, description)),
         None if copied is None else placed(folder, copied),
         own != written.wheel,
     )
@@ -148,18 +162,18 @@ def _copied(folder: Path) -> dict[str, str]:
     return placed(folder, {name: data.decode() for name, data in template.files().items()})
 
 
-def _news(folder: Path, old: _Old, spec: OpSpec) -> Iterator[News]:
+def _template_changes(folder: Path, old: _Old, spec: OpSpec) -> Iterator[TemplateChange]:
     """Yield the changes of the template in the user's files."""
     texts, copied = _texts(folder), _copied(folder)
     now = placed(folder, once_only_files(spec, runtimes.selected(spec))) | copied
-    yield from news({**(old.copied or {}), **old.skeletons}, texts, now)
+    yield from template_changes({**(old.copied or {}), **old.skeletons}, texts, now)
     if old.copied is None and old.is_other:
         for path, theirs in copied.items():
             if (mine := texts.get(path, "")) != theirs:
-                yield News(path, mine, theirs, None)
+                yield TemplateChange(path, mine, theirs, None)
 
 
-def _replace(folder: Path, spec: OpSpec, old: _Old, merges: bool) -> list[News]:
+def _replace(folder: Path, spec: OpSpec, old: _Old, merges: bool) -> list[TemplateChange]:
     """Bring all files to this version; return the template's changes that are not merged.
 
     The new wheel, the mark of an interrupted update, is written first; old files are removed last.
@@ -172,7 +186,7 @@ def _replace(folder: Path, spec: OpSpec, old: _Old, merges: bool) -> list[News]:
     for path, text in _copied(folder).items():
         if old.copied is not None and path not in old.copied and not (folder / path).exists():
             write_text(folder, path, text)
-    found = [*_news(folder, old, spec)]
+    found = [*_template_changes(folder, old, spec)]
     left = [each for each in found if not merges or each.merged is None]
     for each in found:
         if each not in left and each.merged is not None:
@@ -222,7 +236,7 @@ def refuse_uncommitted(folder: Path, change: str) -> None:
     Raises:
         OpkitError: git reports some.
     """
-    paths = git.uncommitted(folder)
+    paths = commits.uncommitted(folder)
     if paths:
         names = ", ".join(paths[:3]) + (", ..." if len(paths) > 3 else "")
         raise OpkitError(
@@ -258,3 +272,74 @@ def _texts(folder: Path) -> dict[str, str]:
 
 def _hash(path: Path) -> str:
     return f"sha256 {hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+
+# ---- Texts of the old version -------------------------------------------------------------------
+
+
+def _old_skeletons(root: Path, description: str) -> dict[str, str]:
+    """Return path -> text of the skeletons with the templates of a repository's wheel.
+
+    Changes in the code around the templates are not in these texts. Empty if the wheel is missing
+    or invalid, if all its templates are this version's, if their placeholders are other ones, or
+    without space for a temporary folder.
+
+    Args:
+        root: the repository.
+        description: the text of its op.yml.
+    """
+    with zipfile.ZipFile(io.BytesIO(wheel()[1])) as archive:
+        names = [name for name in archive.namelist() if "/templates/" in name]
+        now = {name: archive.read(name).decode() for name in names}
+        found = _wheel_texts(root, now)
+        changed = {name: text for name, text in found.items() if text != now[name]}
+        if not changed:
+            return {}
+        # The texts are only advice: a full disk does not stop the update here.
+        with suppress(OSError), temporary_folder() as folder:
+            archive.extractall(folder)
+            for name, text in changed.items():
+                (folder / name).write_text(text, encoding="utf-8", newline="")
+            return _rendered(folder, description)
+    return {}
+
+
+def _old_copied_files(root: Path) -> dict[str, str] | None:
+    """Return path -> text of the files that the repository's version copied from the template.
+
+    None if its wheel does not have them, or is missing or invalid.
+    """
+    names = {f"{COPIED}/{path}": path for path in template.files()}
+    found = _wheel_texts(root, names)
+    return {names[name]: text for name, text in found.items()} if found else None
+
+
+def _wheel_texts(root: Path, names: Collection[str]) -> Mapping[str, str]:
+    """Return name -> text of entries of a repository's wheel; empty if it cannot be read."""
+    try:
+        return own_opkit.texts(own_opkit.content(root, repository.own_wheel(root)), names)
+    except OpkitError:
+        return {}
+
+
+def _rendered(opkit: Path, description: str) -> dict[str, str]:
+    """Return the skeletons of an opkit in a folder; empty if its templates do not fit its code."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-B", "-c", _PRINT_SKELETONS, opkit],
+        cwd=opkit,
+        input=description,
+        check=False,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    return dict(json.loads(done.stdout)) if done.returncode == 0 else {}
+
+
+_PRINT_SKELETONS = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from opkit import runtimes
+from opkit.files.skeletons import once_only_files
+spec = runtimes.parse(sys.stdin.buffer.read().decode(), "op.yml")
+print(json.dumps(once_only_files(spec, runtimes.selected(spec))))
+"""

@@ -1,4 +1,4 @@
-"""`rknn-op lint`: report all problems of a description or a repository."""
+"""`rknn-op lint`: all problems of a description, a repository, or a workspace."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def lint(path: Path) -> list[Complaint]:
     """
     if not path.is_dir():
         return _description(path, str(path))[1]
-    from rknn_op.repositories import require  # only here: a description needs no subprocess
+    from rknn_op.own_opkit import require  # only here: a description needs no subprocess
 
     require(path)
     return [
@@ -167,6 +167,41 @@ def _opkit(root: Path) -> Iterator[Complaint]:
     if own != current:
         problem = f"is of version {own.version}; this command is of {current.version}"
         yield Complaint(own.name, problem, hint=_UPDATE, severity="warning")
+
+
+# ---- A workspace ---------------------------------------------------------------------------------
+
+_UPDATE_WORKSPACE = "`rknn-op update` of the workspace brings it to this version"
+
+
+def workspace_complaints(root: Path) -> Iterator[Complaint]:
+    """Yield the problems of a workspace's own files; those of its operators are lint's.
+
+    Raises:
+        OpkitError: rknn-op.toml is invalid.
+    """
+    from opkit import repository, workspace
+    from opkit.members import members
+    from opkit.shared_files import shared_files
+    from rknn_op.creation.wheel import wheel
+
+    own, _ = wheel()
+    if not (root / own.name).is_file():
+        yield Complaint(str(root / own.name), "not found", hint=_UPDATE_WORKSPACE)
+        return
+    for path, text in shared_files().items():
+        file = root / path
+        if not file.is_file():
+            yield Complaint(str(file), "not found", hint=_UPDATE_WORKSPACE)
+        elif file.read_bytes() != text.encode():
+            yield Complaint(str(file), "is not the file of this version", hint=_UPDATE_WORKSPACE)
+    for each in repository.changed_lock(root):
+        yield replace(each, file=str(root / each.file))
+    for member in members(root):
+        if workspace.has_wheel(member):
+            problem = "has a wheel of its own, so it is not a member of the workspace"
+            hint = f"run `rknn-op workspace add {member}`, or move it elsewhere"
+            yield Complaint(str(member), problem, hint=hint, severity="warning")
 
 
 # ---- Formats -------------------------------------------------------------------------------------

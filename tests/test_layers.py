@@ -56,7 +56,7 @@ LAYERS = (
     ("rknn_op.creation",),
     ("hooks", "rknn_op_template"),
     # What the command needs of a runtime: the type, the table.
-    ("rknn_op.runtimes", "rknn_op.runtimes.models", "rknn_op.runtimes.interface"),
+    ("rknn_op.runtimes", "rknn_op.runtimes.models"),
     # Models with operators that a target lacks.
     ("rknn_op.models",),
     ("rknn_op.models.running",),

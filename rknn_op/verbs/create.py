@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -31,8 +32,10 @@ from rknn_op.creation.description_texts import starter
 from rknn_op.creation.new_repository import Created, Plan
 from rknn_op.creation.plan_report import next_steps, plan_entry, plan_listing
 from rknn_op.creation.workspaces import NewWorkspace, made_workspace, plan_workspace
-from rknn_op.models.drafting.selection import Selection
 from rknn_op.verbs import values
+
+if TYPE_CHECKING:
+    from rknn_op.models.drafting.selection import Selection
 
 
 @click.command("create")
@@ -183,7 +186,6 @@ def command(
         names, target, license or NO_LICENSE, author, extras or DEFAULT_EXTRAS, workspace_
     )
     output = Output(dry_run, is_json, with_git)
-    selection = Selection(op_type, node, is_all)
     if library_names:
         library_names, others = (*library_names, *map(str, others)), ()
     new = _new_operator(config, others, bool(model or library_names))
@@ -193,9 +195,11 @@ def command(
     if workspace_ and (path or model or extras):
         raise click.UsageError("--workspace excludes -p, --from and --extras.")
     if model:
-        _create_from(model, selection, path, choices, inputs, output)
+        from rknn_op.models.drafting.selection import Selection  # only here: it imports models
+
+        _create_from(model, Selection(op_type, node, is_all), path, choices, inputs, output)
         return
-    if selection != Selection() or inputs:
+    if (op_type, node, is_all, inputs) != (None, None, False, None):
         raise click.UsageError("--op, --node, --all and --inputs need --from MODEL.")
     if len(configs) > 1:
         if new_repository.STDIN in configs:

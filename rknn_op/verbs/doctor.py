@@ -27,7 +27,7 @@ from opkit.toolchains import find, zig
 from opkit.toolchains.abi import ABIS
 from opkit.version import VERSION
 from rknn_op import template
-from rknn_op.runtimes.interface import models_of
+from rknn_op.runtimes.models import models_of
 from rknn_op.template import origin
 from rknn_op.upkeep import linting
 from rknn_op.upkeep.chosen_operators import operators, roots

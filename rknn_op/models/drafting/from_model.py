@@ -17,14 +17,12 @@ from rknn_op.creation.choices import Choices
 from rknn_op.creation.new_repository import Plan
 from rknn_op.creation.wheel import Extra
 from rknn_op.messages import step, track
-from rknn_op.models.drafting.choosing import node_of_name, nodes_of_type, type_name
+from rknn_op.models import scanning
 from rknn_op.models.drafting.drafts import Draft, Source, Task, draft
-from rknn_op.models.drafting.selection import Selection
-from rknn_op.models.drafting.signatures import called
-from rknn_op.models.model import Model, Node
+from rknn_op.models.drafting.node_signatures import called
+from rknn_op.models.drafting.selection import Selection, node_of_name, nodes_of_type, type_name
+from rknn_op.models.model_graph import Model, Node, plain
 from rknn_op.models.running.recording import Recording, record
-from rknn_op.models.scanning import reading
-from rknn_op.models.text import plain
 
 
 @dataclass(frozen=True)
@@ -133,7 +131,7 @@ def _runtimes(file: Path, choices: Choices) -> list[str]:
                 expected = ", ".join(available())
                 raise OpkitError(f"--runtime: unknown '{plain(name)}' (expected {expected})")
         return [*choices.runtimes]
-    return [reading.runtime_of(file, choices.target)]
+    return [scanning.runtime_of(file, choices.target)]
 
 
 def _chosen(
@@ -141,9 +139,9 @@ def _chosen(
 ) -> tuple[Model, Sequence[Sequence[Node]]]:
     """Return the model, and the nodes of each operator."""
     if selection.is_all:
-        scan = reading.scan_file(file, target)
+        scan = scanning.scan_file(file, target)
         return scan.model, [each.nodes for each in scan.missing]
-    model = reading.read_model(file)
+    model = scanning.read_model(file)
     if selection.node is not None:
         return model, [node_of_name(model, selection.node)]
     return model, [nodes_of_type(model, selection.op_type or "")]

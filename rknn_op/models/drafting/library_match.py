@@ -15,11 +15,10 @@ import numpy as np
 
 from opkit.description.spec import OpSpec, Param, Tensor
 from rknn_op.creation.operator_library import LibraryOperator, operators
-from rknn_op.models.drafting.signatures import Input, Output, Signature
-from rknn_op.models.extra import required
-from rknn_op.models.model import STANDARD, Node
+from rknn_op.models.drafting.node_signatures import Input, Output, Signature
+from rknn_op.models.model_files import required
+from rknn_op.models.model_graph import STANDARD, Node, plain
 from rknn_op.models.optional_inputs import has_value
-from rknn_op.models.text import plain
 
 
 def find(

@@ -1,11 +1,14 @@
-"""A model as nodes and tensors, without the library that read it."""
+"""A model as nodes and tensors, without the library that read it; its names in messages."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
+
+from opkit.text import printable, shortened
 
 Dimension = int | str | None
 """A size, the name of a dynamic size, or None for an unknown one."""
@@ -120,3 +123,25 @@ class Model:
     ir_version: int
     inputs: tuple[Tensor, ...]
     nodes: tuple[Node, ...]
+
+
+# ---- Names and shapes for messages and for op.yml ------------------------------------------------
+
+_NAME_LENGTH = 60
+
+
+def plain(text: str, max_length: int = 60) -> str:
+    """Return a name of a model for messages, on one line."""
+    return " ".join(printable(shortened(text, max_length)).split())
+
+
+def shape_text(shape: tuple[object, ...] | None) -> str:
+    """Return a shape for a message, such as `[1, 3, ?]`."""
+    if shape is None:
+        return "[unknown]"
+    return f"[{', '.join('?' if size is None else shortened(str(size), 30) for size in shape)}]"
+
+
+def identifier(name: str) -> str:
+    """Return the name in op.yml for a name of a model."""
+    return re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")[:_NAME_LENGTH]

@@ -1,12 +1,43 @@
-"""Read the file of a model; limits that hold for all formats."""
+"""The files of models: the libraries that read them, and limits that hold for all formats."""
 
 from __future__ import annotations
 
+import importlib
+import shlex
+import sys
 from pathlib import Path
+from typing import Any
 
 from opkit import bounded_file
 from opkit.errors import OpkitError
-from opkit.text import printable
+from opkit.text import printable, shortened
+
+EXTRA = "onnx onnxruntime tensorboardX"
+"""The distributions of the extra: names of their owners, on every index."""
+
+
+def required(module: str) -> Any:
+    """Return a module of the extra `onnx`.
+
+    Raises:
+        OpkitError: it is not installed, or cannot be imported.
+    """
+    distribution = module.partition(".")[0]
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        if error.name == distribution:
+            raise OpkitError(
+                f"{distribution} is not installed, which reads models; install it: "
+                f"{shlex.quote(sys.executable)} -m pip install {EXTRA}"
+            ) from None
+        reason = printable(shortened(str(error).partition("\n")[0], 200))
+        raise OpkitError(
+            f"{module} cannot be imported: {reason}; install {distribution} again"
+        ) from None
+
+
+# ---- Files ---------------------------------------------------------------------------------------
 
 MAX_NODES = 250_000
 """Maximum nodes, with those of subgraphs and of local functions at each call."""
@@ -41,6 +72,6 @@ def check_count(nodes: int) -> None:
         raise InvalidError(f"has {nodes:,} nodes (expected at most {MAX_NODES:,}); cut the model")
 
 
-def error(file: Path, problem: InvalidError) -> OpkitError:
+def model_error(file: Path, problem: InvalidError) -> OpkitError:
     """Return the error for a file with an invalid model."""
     return OpkitError(f"{printable(str(file))}: {problem}")

@@ -12,9 +12,18 @@ from opkit.description.types import ELEMENT_TYPES
 from opkit.description.words import taken_by
 from opkit.errors import OpkitError
 from opkit.text import printable
-from rknn_op.models.extra import required
-from rknn_op.models.model import MAX_VALUES, STANDARD, Model, Node, Opaque, Tensor, TypeName, Value
-from rknn_op.models.text import plain
+from rknn_op.models.model_files import required
+from rknn_op.models.model_graph import (
+    MAX_VALUES,
+    STANDARD,
+    Model,
+    Node,
+    Opaque,
+    Tensor,
+    TypeName,
+    Value,
+    plain,
+)
 
 _MAX_DOC = 90
 

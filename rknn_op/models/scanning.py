@@ -1,14 +1,21 @@
-"""Compare a model with the operators of a target."""
+"""`rknn-op scan`: compare a model with the operators of a target."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from opkit.text import shortened
-from rknn_op.models.model import STANDARD, Model, Node
-from rknn_op.models.text import shape_text
-from rknn_op.runtimes.models import OperatorList
+from opkit.errors import OpkitError
+from opkit.runtimes import available
+from opkit.text import printable, shortened
+from rknn_op.known_targets import runtime_of_target
+from rknn_op.messages import step
+from rknn_op.models import graph_def, onnx_model
+from rknn_op.models.model_graph import STANDARD, Model, Node, shape_text
+from rknn_op.models.toolkits import Answer, ask
+from rknn_op.runtimes.models import Models, OperatorList, models_of, toolkit_names
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,9 @@ class Scan:
     toolkit: ToolkitReport | None = None
 
 
+# ---- The comparison ------------------------------------------------------------------------------
+
+
 def scan(model: Model, target: str, operators: OperatorList) -> Scan:
     """Return the missing operators of a model, and the refusals of the converter.
 
@@ -108,7 +118,7 @@ def scan(model: Model, target: str, operators: OperatorList) -> Scan:
             missing.append(Missing(op_type, domain, tuple(nodes), reason, ways))
         elif operators.is_on_cpu(op_type):
             cpu.append(OnCpu(op_type, tuple(nodes), _moved(nodes)))
-    refused = tuple(_refused(model, operators, types))
+    refused = tuple(_refusals(model, operators, types))
     return Scan(model, target, operators, tuple(missing), tuple(cpu), refused)
 
 
@@ -142,7 +152,7 @@ def _moved(nodes: Iterable[Node]) -> int | None:
 _Types = dict[tuple[str, str], list[Node]]
 
 
-def _refused(model: Model, operators: OperatorList, types: _Types) -> Iterator[Refusal]:
+def _refusals(model: Model, operators: OperatorList, types: _Types) -> Iterator[Refusal]:
     opset = model.opsets.get(STANDARD, 0)
     if operators.max_opset and opset > operators.max_opset:
         yield Refusal(
@@ -184,3 +194,103 @@ def _refused(model: Model, operators: OperatorList, types: _Types) -> Iterator[R
 def _changes(node: Node, position: int) -> bool:
     tensor = node.inputs[position] if position < len(node.inputs) else None
     return tensor is not None and not tensor.constant
+
+
+# ---- The reader of a model and the list of a target ----------------------------------------------
+
+READERS: dict[str, Callable[[Path], Model]] = {
+    ".onnx": onnx_model.read,
+    ".pb": graph_def.read,
+}
+"""Suffix of a model's file -> its reader."""
+
+
+def scan_file(file: Path, target: str | None, toolkit: Path | None = None) -> Scan:
+    """Return the operators of a model that a target lacks.
+
+    Args:
+        file: an .onnx or .pb file.
+        target: the target; None: the default of the runtime for such files.
+        toolkit: a Python with the target's toolkit to ask, too; see toolkits.ask.
+
+    Raises:
+        OpkitError: the model cannot be read, or the target is unknown or takes no such models.
+    """
+    _refuse_suffix(file)
+    target = target or available()[_default_runtime(file)].describe.default_target
+    models = models_of(runtime_of_target(target))
+    operators = _operators(models, target)
+    model = read_model(file)
+    if model.framework != models.framework:
+        raise OpkitError(
+            f"{printable(str(file))}: a model of {model.framework}; custom operators of {target} "
+            f"are for models of {models.framework}"
+        )
+    result = scan(model, target, operators)
+    if toolkit is None:
+        return result
+    if models.toolkit is None:
+        raise OpkitError(f"--toolkit: {toolkit_names()} has no target {target}")
+    with step(f"asking {models.toolkit.name}"):
+        answer = ask(models.toolkit, toolkit, file, target)
+    report = ToolkitReport(models.toolkit.name, answer.version, toolkit_differences(result, answer))
+    return replace(result, toolkit=report)
+
+
+def read_model(file: Path) -> Model:
+    """Return a model.
+
+    Raises:
+        OpkitError: it is not an .onnx or .pb file, or cannot be read.
+    """
+    _refuse_suffix(file)
+    return READERS[file.suffix](file)
+
+
+def _refuse_suffix(file: Path) -> None:
+    if file.suffix not in READERS:
+        raise OpkitError(
+            f"{printable(str(file))}: invalid file name (expected a model: *.onnx, or *.pb for a "
+            "frozen graph of TensorFlow)"
+        )
+
+
+def runtime_of(file: Path, target: str) -> str:
+    """Return the name of a target's runtime, or of the usual runtime for such models.
+
+    Raises:
+        OpkitError: the target is unknown, or the file is not a model.
+    """
+    _refuse_suffix(file)
+    return runtime_of_target(target) if target else _default_runtime(file)
+
+
+def _default_runtime(file: Path) -> str:
+    models = {name: models_of(name) for name in available()}
+    return next(
+        name for name, each in models.items() if each.is_default and each.suffix == file.suffix
+    )
+
+
+def _operators(models: Models, target: str) -> OperatorList:
+    checkout = os.environ.get(models.checkout_variable) if models.checkout_variable else None
+    return models.operators(target, Path(checkout) if checkout else None)
+
+
+def toolkit_differences(scan: Scan, answer: Answer) -> tuple[str, ...]:
+    """Return the differences between the toolkit's answer and a scan by the lists."""
+    if answer.refusal:
+        return (f"it refuses the model: {answer.refusal}",)
+    missing = {each.op_type for each in scan.missing if each.domain == STANDARD}
+    operators = scan.operators
+    left = {operators.names.get(name, name) for name in answer.left}
+    lines = [
+        f"{name} needs a custom operator by the lists, but the toolkit leaves none"
+        for name in sorted(missing - left)
+    ]
+    unknown = left - operators.operators - operators.cpu - missing
+    lines += [
+        f"{name} is left by the toolkit, and is on no list: it needs a custom operator"
+        for name in sorted(unknown)
+    ]
+    return tuple(lines)

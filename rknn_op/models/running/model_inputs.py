@@ -11,8 +11,7 @@ import numpy as np
 
 from opkit.errors import OpkitError
 from opkit.text import printable, shortened
-from rknn_op.models.model import Dimension, Model, Node, Tensor
-from rknn_op.models.text import shape_text
+from rknn_op.models.model_graph import Dimension, Model, Node, Tensor, shape_text
 
 Array = Any
 

@@ -137,7 +137,7 @@ NEAREST: dict[str, tuple[str, ...]] = {
     "rknn_op/creation/plan_report.py": ("tests/rknn_op/test_command.py",),
     "rknn_op/creation/description_schema.py": ("tests/rknn_op/test_schema.py",),
     "rknn_op/runtimes/rknn/dot_products.py": (f"{RKNN}/test_dot_product.py",),
-    "rknn_op/runtimes/rknn2/bundle/": ("tests/rknn_op/test_bundle_application.py",),
+    "rknn_op/runtimes/rknn2/bundles/": ("tests/rknn_op/test_bundle_application.py",),
     "rknn_op/verbs/demo.py": (
         "tests/rknn_op/test_interruption.py",
         "tests/rknn_op/test_command.py",

@@ -26,8 +26,8 @@ from rknn_op.models.drafting.op_yml import (
     refuse_dtypes,
 )
 from rknn_op.models.drafting.recorded_cases import RecordedCases, filled, recorded_cases
+from rknn_op.models.drafting.reference_trials import tolerance_text, trial_operator
 from rknn_op.models.drafting.small_cases import Group, Range, SmallCases, small_cases
-from rknn_op.models.drafting.trials import tolerance_text, trial_operator
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import Model, Node
 from rknn_op.models.onnx_model import RANDOM

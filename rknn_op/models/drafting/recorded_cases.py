@@ -18,7 +18,7 @@ from opkit.description.spec import OpSpec
 from opkit.runtimes.invocation import Array
 from rknn_op.models import optional_inputs
 from rknn_op.models.drafting.node_signatures import Signature, at, converted
-from rknn_op.models.drafting.trials import TimeLimitError, time_limit, tolerated_error
+from rknn_op.models.drafting.reference_trials import TimeLimitError, time_limit, tolerated_error
 from rknn_op.models.model_graph import MAX_VALUES, Node, Tensor, Value, plain
 from rknn_op.models.optional_inputs import UnknownShapeError
 from rknn_op.models.running.recording import Call

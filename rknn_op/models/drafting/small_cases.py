@@ -17,7 +17,7 @@ from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator
 from opkit.runtimes.invocation import Array
 from rknn_op.models.drafting.node_signatures import Signature, at, params_of
-from rknn_op.models.drafting.trials import TimeLimitError, time_limit, tolerated_error
+from rknn_op.models.drafting.reference_trials import TimeLimitError, time_limit, tolerated_error
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import Node, Tensor
 

@@ -15,8 +15,7 @@ from opkit.description.types import ELEMENT_TYPES
 from opkit.files.cases import CASE_DTYPE
 from opkit.python_layout import literal
 from opkit.runtimes.rknn.settings import settings
-from rknn_op.runtimes.rknn.vendor.converter import Converter
-from rknn_op.runtimes.rknn.vendor.shape_rule import adapted
+from rknn_op.runtimes.rknn.vendor.python_class import Converter, translated_shape_rule
 
 QUIET = (
     *("-Wno-unused-parameter", "-Wno-unused-variable", "-Wno-unused-but-set-variable"),
@@ -258,7 +257,7 @@ def shape_rule(spec: OpSpec, converter: Converter | None) -> list[str] | None:
     """Return the lines of the shape rule, if the one of the class can be translated."""
     method = converter.functions.get("compute_output_shape") if converter else None
     names = ([each.name for each in tensors] for tensors in (spec.inputs, spec.outputs))
-    return adapted(method, *names) if method else None
+    return translated_shape_rule(method, *names) if method else None
 
 
 def _comment(lines: Sequence[str]) -> str:

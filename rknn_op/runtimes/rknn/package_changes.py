@@ -1,4 +1,4 @@
-"""Compare two packages; describe the differences in words."""
+"""Compare two packages (.rknnop); describe the differences in words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from opkit.runtimes.rknn.rknnop import (
 )
 from opkit.text import shortened
 from opkit.toolchains import elf
-from rknn_op.runtimes.rknn.packages.description import Value, fields
+from rknn_op.runtimes.rknn.package_contents import Value, fields
 
 MAX_LINES = 2000
 """Limit of a text for a comparison of lines, whose time is quadratic."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from subprocess import PIPE, STDOUT, CompletedProcess
 
 from opkit import runtimes, toolchains
+from opkit.c_layout import comment
 from opkit.description.describe import Target
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
@@ -16,7 +17,7 @@ from opkit.errors import OpkitError
 from opkit.runtimes.rknn2.chips import REFUSED_TARGETS, TARGETS
 from opkit.runtimes.rknn2.settings import NAME, settings
 from opkit.scratch import temporary_folder
-from opkit.text import did_you_mean, printable, shortened
+from opkit.text import did_you_mean, printable, render, shortened
 from opkit.toolchains import zig
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.compiler import archiver, first_program
@@ -25,8 +26,7 @@ from opkit.toolchains.languages import C_LANGUAGE
 from rknn_op.all_or_nothing import create_folder, refuse_existing
 from rknn_op.messages import step
 from rknn_op.own_opkit import require
-from rknn_op.runtimes.rknn2.bundle.objects import defined_symbols, isolated, members
-from rknn_op.runtimes.rknn2.bundle.texts import application_files, registration
+from rknn_op.runtimes.rknn2.bundles.archives import defined_symbols, isolated, members
 from rknn_op.scons_runs import Processes
 
 MODEL = "model.rknn"
@@ -325,3 +325,66 @@ def _converted(
         *(["--custom-op", *classes] if classes else ()),
     ]
     return processes.run(command, output.parent, os.environ, PIPE, STDOUT)
+
+
+# ---- The texts: registration of the operators, example, its build, README ------------------------
+
+_TEXTS = Path(__file__).parent
+_TEMPLATES = _TEXTS / "templates"
+_APPLICATION = _TEXTS / "application"
+
+
+def application_files(
+    operators: Mapping[str, str], target: str, abis: Sequence[str], model: str, runtime: str
+) -> dict[str, bytes]:
+    """Return path -> content of the header, the example, its build and the README.
+
+    Args:
+        operators: op_type -> lower-case name, of each operator.
+        target: the chip.
+        abis: the ABIs of the libraries, the default of the chip first.
+        model: the name of the model's file.
+        runtime: the oldest version of librknnrt for them.
+    """
+    names = ", ".join(operators)
+    texts = {
+        "include/custom_ops.h": render(
+            _TEMPLATES / "custom_ops.h",
+            about=comment(f"The custom operators {names}."),
+        ),
+        "README.md": render(
+            _TEMPLATES / "README.md",
+            names=names,
+            target=target.upper(),
+            abi=abis[0],
+            others="".join(f" (or {abi})" for abi in abis[1:]),
+            model=model,
+            runtime=runtime,
+        ),
+    }
+    unused = {f"{abi}.cmake" for abi in ABIS} - {f"{abi}.cmake" for abi in abis}
+    copied = [
+        path
+        for path in sorted(_APPLICATION.rglob("*"))
+        if path.is_file() and path.name not in unused
+    ]
+    return {
+        **{name: text.encode() for name, text in texts.items()},
+        **{path.relative_to(_APPLICATION).as_posix(): path.read_bytes() for path in copied},
+    }
+
+
+def registration(names: Sequence[str]) -> str:
+    """Return the C source that registers operators in one call.
+
+    Args:
+        names: their lower-case names.
+    """
+    return render(
+        _TEMPLATES / "custom_ops.c",
+        declarations="\n".join(f"rknn_custom_op *{name}_custom_op(void);" for name in names),
+        count=str(len(names)),
+        copies="\n".join(
+            f"    operators[{index}] = *{name}_custom_op();" for index, name in enumerate(names)
+        ),
+    )

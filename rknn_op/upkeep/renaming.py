@@ -19,13 +19,13 @@ from opkit.files.skeletons import once_only_files
 from opkit.manifest import Manifest
 from opkit.repository_files import refuse_links, write_bytes
 from rknn_op.all_or_nothing import restored_on_error
-from rknn_op.creation.joining import placed
+from rknn_op.creation.description_texts import with_name
 from rknn_op.creation.new_repository import CRUFT, cruft_text
-from rknn_op.creation.rewriting import with_name
 from rknn_op.creation.wheel import wheel
-from rknn_op.repositories import require
-from rknn_op.upkeep import names
-from rknn_op.upkeep.update import refuse_uncommitted
+from rknn_op.creation.workspaces import placed
+from rknn_op.own_opkit import require
+from rknn_op.upkeep import chosen_operators
+from rknn_op.upkeep.updating import refuse_uncommitted
 
 OP_YML = "op.yml"
 _SUFFIXES = (".c", ".cc", ".cpp", ".cxx", ".h", ".md", ".py", ".vx")
@@ -78,7 +78,7 @@ def rename(folder: Path, name: str, dry_run: bool = False, allow_dirty: bool = F
         raise OpkitError(f"{folder}: is of another version; run `rknn-op update` first")
     if not (dry_run or allow_dirty):
         refuse_uncommitted(folder, "the new name")
-    names.refuse_taken(folder, new.name)
+    chosen_operators.refuse_taken_name(folder, new.name)
     renamed = _renamer(old, new)
     for complaint in repository.missing(folder, old):
         if not _is_done(folder, complaint.file, renamed):

@@ -249,7 +249,7 @@ def check_alias(env: Any, needed: Sequence[Any], check: Check, reports: bool) ->
 def _report(env: Any, check: Check) -> int:
     """Run the cases and write the page, even if a case fails; return the status of the check."""
     # Only the report imports numpy, which is slow.
-    from opkit.report.writer import write
+    from opkit.report.page import write
 
     shutil.rmtree(RECORDS, ignore_errors=True)
     status = run_cases(env, check, RECORDS)

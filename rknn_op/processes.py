@@ -14,7 +14,7 @@ from threading import Lock
 from types import TracebackType
 from typing import IO
 
-from opkit.check.processes import kill_marked
+from opkit.check.workers import kill_marked
 from opkit.errors import OpkitError
 
 _NAME = "RKNN_OP_PROCESSES"

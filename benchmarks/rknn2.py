@@ -21,7 +21,7 @@ from pathlib import Path
 
 from benchmarks import results_file
 from opkit.repository import load
-from opkit.toolchains.optimization import EXACT, optimization
+from opkit.toolchains.flags import EXACT, optimization
 from rknn_op.creation import wheel
 from rknn_op.own_opkit import environment
 

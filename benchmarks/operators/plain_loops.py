@@ -36,8 +36,7 @@ from opkit.check.operators import Operator
 from opkit.description.spec import OpSpec, Param
 from opkit.files.elementwise import has_table
 from opkit.runtimes.invocation import Array, Invocation
-from opkit.toolchains.languages import C_LANGUAGE
-from opkit.toolchains.optimization import EXACT, optimization
+from opkit.toolchains.flags import C_LANGUAGE, EXACT, optimization
 from rknn_op.creation import new_repository
 from rknn_op.creation.choices import Choices
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opkit.check.harness.client import HarnessKernel
+from opkit.check.harness_client import HarnessKernel
 from opkit.description.spec import Param
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import CallingConvention, Invocation, RunOptions, RunResult, Value

@@ -252,7 +252,7 @@ def contents_alone(plan: Plan) -> dict[str, dict[str, bytes]]:
     lock = lock_text(own, plan.extra)
     written = Manifest(
         VERSION,
-        dict.fromkeys(skeletons, VERSION),
+        {path: manifest.digest(text.encode()) for path, text in skeletons.items()},
         tuple(generated),
         own,
         manifest.digest(lock.encode()),

@@ -286,7 +286,7 @@ def member_manifest(text: str) -> str:
 def whole_manifest(member: Manifest, shared: Manifest) -> Manifest:
     """Return a member's manifest with the shared files and the lock of one that stands alone."""
     generated = {*member.generated, *filter(workspace.is_shared, shared.generated)}
-    once = {path: version for path, version in shared.once.items() if workspace.is_shared(path)}
+    once = {path: digest for path, digest in shared.once.items() if workspace.is_shared(path)}
     return replace(
         member, once={**once, **member.once}, generated=tuple(generated), lock=shared.lock
     )

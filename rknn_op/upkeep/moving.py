@@ -197,7 +197,7 @@ def _alone(folder: Path, root: Path, spec: OpSpec, lock: str) -> dict[str, bytes
     whole = workspaces.whole_manifest(
         repository.read_manifest(folder),
         manifest.Manifest(
-            once=dict.fromkeys(once, manifest.Manifest().version),
+            once={path: manifest.digest(text.encode()) for path, text in once.items()},
             generated=tuple(_generated(folder, spec)),
             lock=lock,
         ),

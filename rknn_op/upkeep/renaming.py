@@ -88,10 +88,14 @@ def rename(folder: Path, name: str, dry_run: bool = False, allow_dirty: bool = F
     contents |= _cruft(folder, after, moved)
     _refuse_existing(folder, contents)
     before = repository.read_manifest(folder)
-    once = {
-        renamed(path) if path in moved or _is_done(folder, path, renamed) else path: version
-        for path, version in before.once.items()
-    }
+    once = dict[str, str]()
+    for path, digest in before.once.items():
+        if path in contents:
+            to, data = contents[path]
+            is_unedited = manifest.digest((folder / path).read_bytes()) == digest
+            once[to] = manifest.digest(data) if is_unedited else digest
+        else:
+            once[renamed(path) if _is_done(folder, path, renamed) else path] = digest
     generated = {*before.generated, *_generated(new, dict(contents.values()))}
     paths = {*contents, *(to for to, _ in contents.values()), *generated, manifest.PATH}
     refuse_links(folder, "build", *paths, *(path for path in before.once if renamed(path) != path))
@@ -133,11 +137,14 @@ def _write(
     written: Manifest,
     deleted: Collection[str],
 ) -> None:
-    """Write and delete files. op.yml is the last one: until then, the next run begins again."""
+    """Write and delete files. op.yml is the last one: until then, the next run begins again.
+
+    The manifest is the first one: after it, the digests of files without edits are unknown.
+    """
+    write_bytes(folder, manifest.PATH, manifest.to_text(written).encode())
     new = {to: data for to, data in contents.values() if to != OP_YML}
     for to, data in new.items():
         write_bytes(folder, to, data)
-    write_bytes(folder, manifest.PATH, manifest.to_text(written).encode())
     repository.write(folder, spec)
     for path in {*contents, *deleted} - {*new, OP_YML}:
         (folder / path).unlink(missing_ok=True)

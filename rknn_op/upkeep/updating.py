@@ -16,7 +16,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from opkit import manifest, repository, runtimes, workspace
@@ -119,6 +119,7 @@ def update(
         placed(folder, _old_skeletons(folder, description)),
         None if copied is None else placed(folder, copied),
         own != written.wheel,
+        written.once,
     )
     if dry_run:
         with temporary_folder() as scratch:
@@ -150,11 +151,21 @@ class _Old:
         skeletons: path -> text; only if they differ from those of this version.
         copied: path -> text of the files that the template copies; None: unknown.
         is_other: whether the repository is of another version.
+        digests: path -> digest of the text that the template wrote once.
     """
 
     skeletons: Mapping[str, str]
     copied: Mapping[str, str] | None
     is_other: bool
+    digests: Mapping[str, str]
+
+    def unedited(self, texts: Mapping[str, str]) -> dict[str, str]:
+        """Return path -> text of the files that are as another version has written them."""
+        return {
+            path: texts[path]
+            for path, digest in self.digests.items()
+            if self.is_other and path in texts and manifest.digest(texts[path].encode()) == digest
+        }
 
 
 def _copied(folder: Path) -> dict[str, str]:
@@ -166,7 +177,8 @@ def _template_changes(folder: Path, old: _Old, spec: OpSpec) -> Iterator[Templat
     """Yield the changes of the template in the user's files."""
     texts, copied = _texts(folder), _copied(folder)
     now = placed(folder, once_only_files(spec, runtimes.selected(spec))) | copied
-    yield from template_changes({**(old.copied or {}), **old.skeletons}, texts, now)
+    known = {**(old.copied or {}), **old.skeletons, **old.unedited(texts)}
+    yield from template_changes(known, texts, now)
     if old.copied is None and old.is_other:
         for path, theirs in copied.items():
             if (mine := texts.get(path, "")) != theirs:
@@ -195,6 +207,13 @@ def _replace(folder: Path, spec: OpSpec, old: _Old, merges: bool) -> list[Templa
         repository.write(folder, spec, own)
     else:
         write_with_wheel(folder, spec)
+    now = repository.read_manifest(folder)
+    taken = {
+        each.path: manifest.digest(each.theirs.encode())
+        for each in found
+        if each.path in now.once and each not in left
+    }
+    write_text(folder, manifest.PATH, manifest.to_text(replace(now, once=now.once | taken)))
     _record(folder, spec)
     remove_other_wheels(folder)
     return left

@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.kernels.programs import INCLUDE, compile_c, run
-from opkit.build.compiler import COMPILE
+from opkit.build.compile_environment import COMPILE
 from opkit.check.operators import operator_of
 from opkit.description.spec import OpSpec
 from opkit.repository import load
 from opkit.runtimes.invocation import Invocation, Kernel, RunOptions
 from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
-from opkit.toolchains.optimization import EXACT, optimization
+from opkit.toolchains.flags import EXACT, optimization
 from rknn_op import template
-from rknn_op.repositories import environment
+from rknn_op.own_opkit import environment
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent

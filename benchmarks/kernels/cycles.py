@@ -10,8 +10,8 @@ from pathlib import Path
 from benchmarks.kernels.programs import INCLUDE, compile_c, run
 
 # isort: split
-from opkit.build.compiler import COMPILE
-from opkit.toolchains.optimization import EXACT, optimization
+from opkit.build.compile_environment import COMPILE
+from opkit.toolchains.flags import EXACT, optimization
 
 _ITERATIONS = 1000
 _LOOPS = {"half to float": "opkit_halves_to_floats", "float to half": "opkit_floats_to_halves"}

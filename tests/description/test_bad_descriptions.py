@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from cookiecutter.cli import main as cookiecutter_command
 
-from rknn_op.command import main as rknn_op
+from rknn_op.cli import main as rknn_op
 from tests.repositories import ROOT
 
 FILES = sorted((ROOT / "tests/data/bad_descriptions").glob("*.yml"))

@@ -15,7 +15,7 @@ from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.description import package_description
 from opkit.runtimes.rknn.skeletons import vx_arguments
 from opkit.toolchains.abi import ABIS
-from rknn_op.creation.adaptation import adapted
+from rknn_op.creation.description_texts import adapted
 from tests.compiling import compile_c
 from tests.files.texts import INCLUDES, STUB, generated_files, once_only_files
 from tests.marks import quick_first

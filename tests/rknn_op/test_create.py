@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from opkit import locks
 from rknn_op import template
-from rknn_op.command import main
+from rknn_op.cli import main
 from rknn_op.interrupt import Interrupted
 from tests.check.target_repositories import need
 from tests.marks import quick_first

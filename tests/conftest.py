@@ -45,6 +45,8 @@ os.environ["XDG_CACHE_HOME"] = str(folder_of_run() / "cache")
 # Processes of tests cache their bytecode, as for users, but not beside the sources, which are
 # compared.
 os.environ["PYTHONPYCACHEPREFIX"] = str(folder_of_run() / "bytecode")
+# pip would compile whole packages for environments that import few of their modules.
+os.environ["PIP_COMPILE"] = "0"
 # numpy starts threads for every processor when it is imported; no test multiplies large matrices.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # cookiecutter records its answers, by default in the tester's home.

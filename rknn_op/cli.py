@@ -114,7 +114,7 @@ def _require_current_folder() -> None:
     invoke_without_command=True,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="The command line of RKNN-Toolkit's rknn.bin.custom_op works too: "
+    epilog="The command line of the vendor's generator works too: "
     "--action create --config YAML --op_path DIR, --action build --op_path DIR.",
 )
 @click.version_option(VERSION, "--version", prog_name="rknn-op")
@@ -123,7 +123,7 @@ def _require_current_folder() -> None:
 @click.option("-p", "--op_path", hidden=True)
 @click.pass_context
 def main(ctx: click.Context, action: str | None, config: str | None, op_path: str | None) -> None:
-    """Custom operators for RKNN-Toolkit, RKNN-Toolkit2 and PPLNN, each from one YAML file."""
+    """Custom operators for chips and their runtimes, each from one YAML file."""
     ctx.color = chosen_color(os.environ)
     if ctx.invoked_subcommand is not None:
         return

@@ -329,8 +329,8 @@ def details(operator: LibraryOperator) -> str:
 _PAGE = """\
 # The operator library
 
-Ready operators: the math in C and in numpy, cases, and for PPLNN the shape rule in C. One command
-makes a repository of an operator, which is yours from then on:
+Ready operators: the math in C and in numpy, cases, and for runtimes that call it
+the shape rule in C. One command makes a repository of an operator, which is yours from then on:
 
 ```sh
 rknn-op create --library OneHot -p ./OneHot
@@ -346,18 +346,13 @@ $ rknn-op library scatter
 ScatterElements    Data with some elements replaced or changed by updates at...
 ScatterND          Data with some elements or slices replaced or changed by...
 $ rknn-op library topk
-TopK: ONNX, opset 10 and later, for rknn2, pplnn
-The largest or smallest elements along an axis, and their indices: ONNX's TopK.
-Inputs: x.
-...
+{topk}...
 ```
 
 `rknn-op create --from MODEL` takes the operators of a model from the library.
 `rknn-op library --markdown` makes this page from the folders in `operators/`.
 
-With `rknn` among the runtimes, a repository is for models of TensorFlow, because RKNN-Toolkit 1.x
-has custom operators for them alone. For ONNX's operator of that name, pass `--runtime rknn2` or
-`--runtime pplnn`.
+{frameworks}
 
 The chips' runtimes fix all shapes when they load a model. So Unique and NonZero, and Compress with
 a condition that is not constant, cannot be custom operators: their shapes depend on data. Where an
@@ -376,4 +371,23 @@ def page(found: Iterable[LibraryOperator]) -> str:
         f"| {', '.join(each.spec.runtimes)} | {each.summary} | {'; '.join(each.refuses)} |"
         for each in found
     ]
-    return _PAGE + "".join(f"{row}\n" for row in rows)
+    topk = details(named_operator(template.EXAMPLES, "TopK"))
+    text = _PAGE.format(topk="".join(topk.splitlines(keepends=True)[:3]), frameworks=_frameworks())
+    return text + "".join(f"{row}\n" for row in rows)
+
+
+def _frameworks() -> str:
+    """Return the paragraph on runtimes without ONNX models."""
+    parts = [runtime.describe for runtime in runtimes.available().values()]
+    others = " or ".join(f"`--runtime {each.name}`" for each in parts if "onnx" in each.frameworks)
+    return "\n".join(
+        textwrap.fill(
+            f"With `{each.name}` among the runtimes, a repository is for models of "
+            f"{' and '.join(each.frameworks)}, because {each.title} has custom operators for them "
+            f"alone. For ONNX's operator of that name, pass {others}.",
+            100,
+            break_on_hyphens=False,
+        )
+        for each in parts
+        if "onnx" not in each.frameworks
+    )

@@ -17,7 +17,7 @@ from rknn_op import messages
 from rknn_op.models import scanning
 from rknn_op.models.model_graph import STANDARD, Node, Tensor, Value, shape_text
 from rknn_op.models.scanning import Missing, Refusal, Scan
-from rknn_op.runtimes.models import Renaming
+from rknn_op.runtimes.models import Renaming, toolkit_names
 from rknn_op.verbs import values
 
 _WIDTH = 80
@@ -259,7 +259,7 @@ FORMATS: dict[str, Callable[[Scan], str]] = {"text": as_text, "github": as_githu
     "--toolkit",
     type=click.Path(path_type=Path),
     metavar="PYTHON",
-    help="Ask RKNN-Toolkit2 too, in the Python that has it: build the model, and show the "
+    help=f"Ask {toolkit_names()} too, in the Python that has it: build the model, and show the "
     "differences from the lists.",
 )
 @click.pass_context
@@ -273,7 +273,7 @@ def command(
 ) -> None:
     """Show the operators of a model that a chip lacks.
 
-    MODEL is an .onnx file, or a frozen graph of TensorFlow (.pb) for the chips of RKNN-Toolkit 1.x.
+    MODEL is an .onnx file, or a frozen graph of TensorFlow (.pb) for the chips that take those.
     The exit status is 0 if nothing is missing, 1 if something is, 2 if the model cannot be read.
     """
     try:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchmarks import board_cycles, calls, instructions, results_file
 from benchmarks.programs import compiler_version
-from opkit.toolchains.optimization import EXACT, optimization
+from opkit.toolchains.flags import EXACT, optimization
 
 COMMAND = "python -m benchmarks.boards --output benchmarks"
 OPERATORS = tuple(f"scalar_{name}" for name in calls.UNARY)

@@ -15,7 +15,7 @@ from opkit.description.spec import OpSpec
 from opkit.files.elementwise import has_table
 from opkit.files.generated import generated_files
 from opkit.toolchains.abi import ABIS
-from opkit.toolchains.languages import C_LANGUAGE
+from opkit.toolchains.flags import C_LANGUAGE
 from rknn_op import template
 
 HERE = Path(__file__).resolve().parent

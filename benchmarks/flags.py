@@ -3,7 +3,7 @@
     python -m benchmarks.flags [--abis x64 armhf] [--operators exp] [--runs 5] [--output benchmarks]
 
 Prints tables; with --output, writes them into RESULTS.md of that folder. opkit's choice is
-opkit/toolchains/optimization.py.
+opkit/toolchains/flags.py.
 
 On x64 a number is the time of a call on 2^20 floats: the minimum of several processes, in which the
 flags take turns. On other ABIs qemu counts the instructions of a call on 2^12 floats, and llvm-mca

@@ -28,7 +28,7 @@ from opkit.files.skeletons import once_only_files
 from opkit.runtimes.pplnn.names import SOURCES, names
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.compiler import cxx_command
-from opkit.toolchains.languages import CXX_LANGUAGE
+from opkit.toolchains.flags import CXX_LANGUAGE
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python -m benchmarks.pplnn --output benchmarks"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from opkit import manifest, runtimes, workspace
 from opkit.complaint import Complaint, SourceError
@@ -203,8 +203,7 @@ def write(root: Path, spec: OpSpec, wheel: Wheel | None = None, lock: str = "") 
     return deleted
 
 
-@dataclass(frozen=True)
-class _OwnFile:
+class _OwnFile(NamedTuple):
     """A file of the user's that may have to be written.
 
     Attributes:

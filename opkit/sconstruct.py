@@ -15,15 +15,14 @@ from SCons.SConsign import File as SConsignFile
 from opkit import repository, runtimes
 from opkit.build import (
     compile_commands,
-    compiler,
+    compile_environment,
     debugger,
     host_check,
-    lock,
     machinery,
     mutate,
     options,
-    product_sources,
-    signatures,
+    recorded_inputs,
+    scons_state,
     user_cache,
 )
 from opkit.build.compiler_output import Output
@@ -39,7 +38,7 @@ from opkit.version import VERSION
 BUILD = "build"
 ZIG_CACHE = f"{BUILD}/zig-cache"
 COMMON_TOOLS = (
-    *(compiler, host_check, mutate, debugger),
+    *(compile_environment, host_check, mutate, debugger),
     *(compile_commands, user_cache),
 )
 # The first global function of SCons that SConstruct calls would create one with every tool.
@@ -59,7 +58,7 @@ def construct(root: Path) -> None:
         repository.refuse_path(root)
         repository.refuse_other_opkit(root)
         repository.refuse_changed_lock(root)
-        kept_files = () if changes_nothing else (lock.acquire(root),)
+        kept_files = () if changes_nothing else (scons_state.acquire_lock(root),)
         if not changes_nothing:
             refuse_links_in(root, BUILD, but=machinery.FOLDER)
         _set_up(root, changes_nothing)
@@ -83,9 +82,9 @@ def construct(root: Path) -> None:
         stale = ()
         if not changes_nothing and not cleans:
             nodes = env.Flatten(products)
-            below = {node: product_sources.nodes_below(node) for node in nodes}
+            below = {node: recorded_inputs.nodes_below(node) for node in nodes}
             atexit.register(user_cache.trim, env)
-            atexit.register(product_sources.record_sources, root, below)
+            atexit.register(recorded_inputs.record_sources, root, below)
             atexit.register(_discard_if_failed, [Path(str(node)) for node in nodes])
             drift = repository.drift(root, operator, root / BUILD)
             for complaint in (*repository.warnings(root), *drift):
@@ -102,7 +101,7 @@ def construct(root: Path) -> None:
 
 def _set_up(root: Path, changes_nothing: bool) -> None:
     # Script.SConsignFile would substitute variables in the path, and make its folder.
-    SConsignFile(str(root / signatures.PATH), signatures.Database(kept=changes_nothing))
+    SConsignFile(str(root / scons_state.SIGNATURES), scons_state.Database(kept=changes_nothing))
     Script.Decider("content")  # timestamps have whole seconds, in which a file may change twice
     Script.SetOption("max_drift", -1)  # nor does SCons trust them after two days
     Script.SetOption("num_jobs", os.cpu_count() or 1)
@@ -111,8 +110,8 @@ def _set_up(root: Path, changes_nothing: bool) -> None:
 
 def _clean_all(root: Path) -> None:
     """Declare the deletion of all built files, for every target, and forget their inputs."""
-    (root / signatures.PATH).unlink(missing_ok=True)
-    in_use = (lock.PATH, Path(machinery.UNPACKED))
+    (root / scons_state.SIGNATURES).unlink(missing_ok=True)
+    in_use = (scons_state.LOCK, Path(machinery.UNPACKED))
     built = [path.relative_to(root) for path in (root / BUILD).glob("*")]
     files = [path.name for path in built if path not in in_use]
     everything = Script.Alias("everything")

@@ -16,12 +16,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from opkit.check.case_makers import recorded, vary_params
 from opkit.check.cases import Case, Values, cases, integers, ramp, special, uniform
 from opkit.check.checking import check_cpu_kernel, run_cpu_kernel, run_kernel
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator
-from opkit.check.params import vary_params
-from opkit.check.recorded import recorded
 from opkit.check.results import Result
 from opkit.check.tolerance import Tolerance
 from opkit.runtimes import available

@@ -10,7 +10,7 @@ from pathlib import Path
 from opkit import toolchains
 from opkit.toolchains.abi import ABIS, Abi
 from opkit.toolchains.compiler import cxx_command
-from opkit.toolchains.languages import C_LANGUAGE, CHAR
+from opkit.toolchains.flags import C_LANGUAGE, CHAR
 from tests.repositories import ROOT
 
 OPKIT = ROOT / "opkit"

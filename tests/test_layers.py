@@ -30,7 +30,7 @@ LAYERS = (
     ("opkit.description",),
     ("opkit.toolchains",),
     # The sources that mutation tests change.
-    ("opkit.mutation.plan", "opkit.mutation.sources"),
+    ("opkit.mutation.plan",),
     # The interface of a runtime: types of kernels, the parts, the table.
     ("opkit.runtimes.executor", "opkit.runtimes.invocation"),
     ("opkit.runtimes.files", "opkit.runtimes.build"),

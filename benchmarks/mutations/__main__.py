@@ -24,9 +24,8 @@ from benchmarks.mutations import c_changes, python_changes
 from benchmarks.mutations.copies import copied, passes
 from benchmarks.mutations.nearest import nearest
 from opkit.errors import OpkitError
-from opkit.mutation.changes import Change
-from opkit.mutation.choice import ordered
-from opkit.mutation.report import lines
+from opkit.mutation.mutants import Change
+from opkit.mutation.run import lines, ordered
 from opkit.mutation.trials import COUNTED, Outcome, killing_children
 
 ROOT = Path(__file__).resolve().parents[2]

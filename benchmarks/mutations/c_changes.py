@@ -6,10 +6,10 @@ import subprocess
 from pathlib import Path
 
 from opkit import toolchains
-from opkit.mutation import syntax_tree
-from opkit.mutation.changes import Change
-from opkit.mutation.changes import changes as changes_of_tree
-from opkit.mutation.sources import c_tree
+from opkit.mutation import c_source
+from opkit.mutation.mutants import Change
+from opkit.mutation.mutants import changes as changes_of_tree
+from opkit.mutation.plan import c_tree
 from opkit.toolchains.abi import ABIS
 
 _ARGUMENTS = (
@@ -28,7 +28,7 @@ def changes(root: Path, file: str) -> list[Change]:
     Raises:
         OpkitError: clang cannot read the source alone.
     """
-    tree = syntax_tree.read(c_tree(file, _ARGUMENTS, root), file)
+    tree = c_source.read(c_tree(file, _ARGUMENTS, root), file)
     return changes_of_tree(tree, (root / file).read_bytes(), file)
 
 

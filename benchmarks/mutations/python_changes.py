@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from opkit.mutation.changes import Change
+from opkit.mutation.mutants import Change
 
 _Edit = tuple[ast.AST, str]
 """A replaced node, and its new source."""

@@ -17,14 +17,14 @@ from typing import Any
 from SCons.Action import Action
 
 from opkit import toolchains
-from opkit.build.compiler import compiler_for
-from opkit.build.errors import print_errors
+from opkit.build.compile_environment import compiler_for
+from opkit.build.options import print_errors
 from opkit.description.spec import OpSpec
 from opkit.repository_files import write_text
 from opkit.toolchains import Compiler
 from opkit.toolchains.abi import ABIS
+from opkit.toolchains.flags import CHAR, CXX_SUFFIXES
 from opkit.toolchains.headers import cxx_arguments, glibc_version, system_folders
-from opkit.toolchains.languages import CHAR, CXX_SUFFIXES
 
 DATABASE = "compile_commands.json"
 _C = "-std=c11"

@@ -1,21 +1,113 @@
-"""Output of compilers and linkers: not interleaved, and every diagnostic once.
+"""The commands of a build and their output: not interleaved, and every diagnostic once.
 
 A source is compiled for several ABIs in parallel. SCons alone would interleave the output of the
-commands and repeat each warning for each ABI.
+commands and repeat each warning for each ABI. zig's first link for an ABI compiles a C library,
+which takes a minute and is announced. zig caches the library for all repositories with zig at the
+same path; a marker file beside the library records the finished link.
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from opkit.build.c_library import FirstLinks
-from opkit.build.command import run
+from opkit.toolchains import zig
+from opkit.toolchains.abi import ABIS
+
+
+def run(
+    command: Sequence[str],
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    kept_files: Sequence[int] = (),
+) -> subprocess.CompletedProcess[str]:
+    """Run a command without input; `stdout` has its output and its errors, in order.
+
+    Args:
+        command: the program and its arguments.
+        folder: the working directory; None: the current one.
+        environment: its environment; None: this process's.
+        kept_files: open files of this process, which stay open in the command.
+
+    Raises:
+        OSError: the command cannot be started.
+    """
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        pass_fds=kept_files,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+
+
+_LANGUAGES = {"cc": "C", "c++": "C++"}
+
+
+class FirstLinks:
+    """The C libraries that one run of SCons has announced."""
+
+    def __init__(self) -> None:
+        self._announced: set[str] = set()
+        self._lock = threading.Lock()
+
+    def announce(self, arguments: Sequence[str], environment: Mapping[str, str]) -> Path | None:
+        """Print the reason for the delay if a command is a first link.
+
+        Args:
+            arguments: the command, as words of a shell.
+            environment: its environment.
+
+        Returns:
+            The marker file to make after the command succeeds, or None if it is not a first link.
+        """
+        library = linked_library(arguments)
+        caches = zig.cache_folder(environment)
+        if library is None or caches is None:
+            return None
+        language, target = library
+        program = shlex.split(arguments[0])[0]
+        compiler = f"{zig.version(program)}-{zig.place(program)}"
+        marker = caches / f"opkit-{compiler}-{language}-{target}"
+        if marker.exists():
+            return None
+        text = f"compiling the {_LANGUAGES[language]} library of {_abi(target)}, once"
+        with self._lock:
+            if text not in self._announced:
+                self._announced.add(text)
+                print(text, file=sys.stderr, flush=True)
+        return marker
+
+
+def linked_library(arguments: Sequence[str]) -> tuple[str, str] | None:
+    """Return the language and the target of a link by zig, or None if it is another command."""
+    _, *rest = arguments
+    if rest[:1] and rest[0] in _LANGUAGES and rest[1:2] == ["-target"] and "-c" not in rest:
+        return rest[0], rest[2]
+    return None
+
+
+def _abi(target: str) -> str:
+    """Return the name of a target's ABI for messages; musl is for static programs."""
+    for abi in ABIS.values():
+        if target.startswith(abi.triple):
+            return abi.name
+        if target == abi.triple.replace("gnu", "musl"):
+            return f"{abi.name}, for static programs"
+    return target
+
 
 # The lines above a diagnostic: the including file, or the function.
 _CONTEXT = re.compile(r"In file included from |\s+from |In file included|\S+: (In|At) ")

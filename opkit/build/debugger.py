@@ -10,8 +10,8 @@ from typing import Any
 from SCons.Action import Action
 from SCons.Variables import BoolVariable
 
+from opkit.build.harness import debugged_harness
 from opkit.build.options import Request
-from opkit.build.static_harness import debugged_harness
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.interface import Runtime

@@ -17,9 +17,9 @@ from SCons.Action import Action
 from SCons.Variables import BoolVariable
 
 from opkit import toolchains
-from opkit.build import static_harness
+from opkit.build import harness
 from opkit.build.options import Request
-from opkit.check import executors, run_log, vendor_libraries
+from opkit.check import executors, run_log
 from opkit.check.sanitizers import ENVIRONMENT, SANITIZERS, parse_sanitizers
 from opkit.check.session import FILE, LOG, Session, command
 from opkit.description.checked_kernels import CPU_KERNEL
@@ -166,17 +166,17 @@ def declare(env: Any, runtimes: Sequence[Runtime], request: Request) -> Check:
         if not parts:
             continue
         if sanitizers:
-            node = static_harness.sanitized_harness(env, sanitizers, parts)
+            node = harness.sanitized_harness(env, sanitizers, parts)
             programs.append(Program(prefix + ",".join(sanitizers), node, runtime.name))
         for abi in request.abis_of(runtime.describe):
             if abi != PC:
-                node = static_harness.target_harness(env, abi, parts)
+                node = harness.target_harness(env, abi, parts)
                 programs.append(Program(prefix + abi, node, runtime.name, abi))
         for abi in _default_abis(env, runtime.describe, request):
             if reason := _refusal(env, abi):
                 not_run.setdefault(reason, []).append(abi)
             else:
-                node = static_harness.target_harness(env, abi, parts)
+                node = harness.target_harness(env, abi, parts)
                 programs.append(Program(prefix + abi, node, runtime.name, abi, sampled=True))
     simulators = [
         runtime.build.simulators(env, [*request.targets_of(runtime.describe)])
@@ -249,7 +249,7 @@ def check_alias(env: Any, needed: Sequence[Any], check: Check, reports: bool) ->
 def _report(env: Any, check: Check) -> int:
     """Run the cases and write the page, even if a case fails; return the status of the check."""
     # Only the report imports numpy, which is slow.
-    from opkit.report.writer import write
+    from opkit.report.page import write
 
     shutil.rmtree(RECORDS, ignore_errors=True)
     status = run_cases(env, check, RECORDS)
@@ -332,7 +332,7 @@ def _launch_in_vendor_runtime(
         OpkitError: the program cannot run.
     """
     on_board = executors.is_board(qemu)
-    emulated = () if on_board else vendor_libraries.emulated(program.abi, program.environment, qemu)
+    emulated = () if on_board else executors.emulated(program.abi, program.environment, qemu)
     path = Path(program.node[0].abspath)
     with executors.launch(program.abi, path, qemu, emulated) as executor:
         settings = program.settings

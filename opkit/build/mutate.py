@@ -11,14 +11,14 @@ from typing import Any
 
 from SCons.Action import Action, FunctionAction
 
-from opkit.build.compiler import compiler_for
+from opkit.build.compile_environment import compiler_for
 from opkit.build.machinery import FOLDER as MACHINERY
 from opkit.build.options import Request
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.mutation.plan import Command, Plan
-from opkit.toolchains.languages import C_LANGUAGE
+from opkit.toolchains.flags import C_LANGUAGE
 
 PLAN = Path("build/check/mutation.json")
 _BUILD = "build/"

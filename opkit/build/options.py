@@ -11,24 +11,23 @@ A tool is a module with any of
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from opkit.description import unknown_target
 from opkit.description.describe import Describe, Target
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.terminal import print_message
 from opkit.text import did_you_mean, printable, shortened
 
 _WIDTH = 24  # of the column of commands, and of options
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """The request on the command line.
 
     Attributes:
@@ -246,3 +245,17 @@ def _row(term: str, text: str) -> str:
     first, *others = textwrap.wrap(words, 80 - len(indent), break_on_hyphens=False) or [""]
     start = f"  {term:<{_WIDTH}}  " if len(term) <= _WIDTH else f"  {term}\n{indent}"
     return start + "\n".join([first, *(indent + line for line in others)]) + "\n"
+
+
+def print_errors(action: Callable[..., None]) -> Callable[..., int]:
+    """Return a SCons action that calls a function, and prints an OpkitError and fails."""
+
+    def run(target: Any, source: Any, env: Any) -> int:
+        try:
+            action(target, source, env)
+        except OpkitError as error:
+            print_message("error", error)
+            return 1
+        return 0
+
+    return run

@@ -20,13 +20,13 @@ from opkit.check.comparison import (
     context,
     first_difference,
     unwritten,
+    without_subnormals,
     wrong_elements,
 )
 from opkit.check.mistakes import CheckError, caller_location
 from opkit.check.operators import Operator, Prepared, operator_of, unsupported_tensors
 from opkit.check.profile import CallProfile, Profile, calls_for, profile_of
 from opkit.check.results import PassedRun, Result, RunningTest, running_test
-from opkit.check.subnormals import without_subnormals
 from opkit.check.tolerance import EXACT, Tolerance
 from opkit.check.traits import traits_of
 from opkit.description.checked_kernels import CPU_KERNEL

@@ -210,3 +210,9 @@ def unwritten(first: Mapping[str, Array], second: Mapping[str, Array]) -> str:
     element, count = difference
     more = f", nor were {count - 1} more" if count > 1 else ""
     return f"output {element} was never written{more} (or it depends on uninitialized memory)"
+
+
+def without_subnormals(array: Array) -> Array:
+    """Return an array with zeros of their sign in place of subnormal floats."""
+    is_subnormal = np.abs(array) < np.finfo(array.dtype).smallest_normal
+    return np.where(is_subnormal, np.copysign(array.dtype.type(0), array), array)

@@ -18,8 +18,8 @@ import pytest
 
 from opkit.check.cases import Case
 from opkit.check.checking import FILLS
-from opkit.check.harness.client import batch, marshal_tensors, request
-from opkit.check.harness.gdb import gdb_command
+from opkit.check.debug_info import gdb_command
+from opkit.check.harness_client import batch, marshal_tensors, request
 from opkit.check.mistakes import REPOSITORY
 from opkit.check.operators import Operator
 from opkit.errors import OpkitError

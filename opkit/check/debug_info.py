@@ -1,8 +1,10 @@
-"""Source lines of addresses in a library, from its debug information."""
+"""Debuggers: the source lines of addresses, and the command of gdb."""
 
 from __future__ import annotations
 
+import shlex
 from bisect import bisect_right
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -45,3 +47,26 @@ def addr2line(library: Path, address: int) -> str | None:
     addresses, lines = _table(library)
     index = bisect_right(addresses, address - 1) - 1
     return lines[index] if index >= 0 else None
+
+
+def gdb_command(command: Sequence[str], request: bytes, location: str, folder: Path) -> list[str]:
+    """Write the request and a script for gdb; return the gdb command.
+
+    Args:
+        command: the command line of the harness.
+        request: the stdin of the harness.
+        location: the breakpoint: a function, in gdb's syntax.
+        folder: the folder for the request and the script.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    job, answer, script = folder / "job", folder / "answer", folder / "job.gdb"
+    program, *arguments = command
+    job.write_bytes(request)
+    run = shlex.join(["run", *arguments])
+    script.write_text(
+        # "pending": the kernel's library is loaded later.
+        "set breakpoint pending on\nset confirm off\nset follow-fork-mode child\n"
+        f"break {location}\n{run} < {shlex.quote(str(job))} > {shlex.quote(str(answer))}\n",
+        encoding="utf-8",
+    )
+    return ["gdb", "-q", "-x", str(script), program]

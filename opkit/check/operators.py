@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from opkit import runtimes
-from opkit.check.cases import Case, dtype_and_shape
-from opkit.check.harness.client import HarnessKernel
+from opkit.check.cases import Case, Quantization, dtype_and_shape
+from opkit.check.harness_client import HarnessKernel
 from opkit.check.mistakes import CheckError
-from opkit.check.quantization import Quantization
 from opkit.check.reference import Reference
 from opkit.description.allowed_values import describe_allowed, refused
 from opkit.description.checked_kernels import CPU_KERNEL

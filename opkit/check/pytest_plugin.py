@@ -19,17 +19,15 @@ from typing import Any
 
 import pytest
 
-from opkit.check import run_log, summary
-from opkit.check.bytecode import discard_bytecode
+from opkit.check import run_log, terminal_summary
 from opkit.check.cases import Case
+from opkit.check.collection import discard_bytecode, sample, unrun_checks
 from opkit.check.mistakes import REPOSITORY, CheckError, user_message
 from opkit.check.operators import operator_of
 from opkit.check.results import PassedRun, Result, RunningTest, running
 from opkit.check.run_log import RunLog
-from opkit.check.sample import sample
 from opkit.check.session import Session, repository_of
 from opkit.check.shared_process import check_shared_process
-from opkit.check.unrun_checks import unrun_checks
 from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.errors import OpkitError
 from opkit.files.unread_params import unread_params
@@ -399,17 +397,21 @@ def pytest_terminal_summary(terminalreporter: Any) -> Generator[None, None, None
     with _without([] if shows_all or len(told) < 2 else told, terminalreporter.stats):
         yield
     results = [result for test in tests for result in test.results]
-    _print(terminalreporter, "kernels against their reference", summary.kernels(results))
+    _print(terminalreporter, "kernels against their reference", terminal_summary.kernels(results))
     shown = [result for result in results if shows_all or result.problem]
-    _print(terminalreporter, "cases" if shows_all else "failed cases", summary.cases(shown))
-    for line in summary.notes(results, [pair for test in tests for pair in test.integer_inputs]):
+    _print(
+        terminalreporter, "cases" if shows_all else "failed cases", terminal_summary.cases(shown)
+    )
+    for line in terminal_summary.notes(
+        results, [pair for test in tests for pair in test.integer_inputs]
+    ):
         terminalreporter.write_line(line)
-    gaps = [] if "deselected" in terminalreporter.stats else summary.gaps(results)
+    gaps = [] if "deselected" in terminalreporter.stats else terminal_summary.gaps(results)
     session = terminalreporter.config.stash[_SESSION]
     for note in dict.fromkeys([*gaps, *_sample_notes(session, results), *session.notes]):
         terminalreporter.write_line(wrapped(f"note: {note}"))
     if len(told) > 1:
-        _print(terminalreporter, "causes of failures", summary.failures(tests, shows_all))
+        _print(terminalreporter, "causes of failures", terminal_summary.failures(tests, shows_all))
 
 
 def _sample_notes(session: Session, results: Sequence[Result]) -> Iterator[str]:
@@ -445,11 +447,13 @@ def _is_of_call(report: Any) -> bool:
     return getattr(report, "when", "") == "call"
 
 
-def _finished_test(report: pytest.TestReport) -> summary.FinishedTest:
+def _finished_test(report: pytest.TestReport) -> terminal_summary.FinishedTest:
     properties: list[tuple[str, Any]] = report.user_properties
     pairs = [tuple(pair) for name, pair in properties if name == _INTEGER_INPUT]
     problem = next((text for name, text in properties if name == _PROBLEM), "")
-    return summary.FinishedTest(report.nodeid, _results(report), pairs, problem, report.capstdout)
+    return terminal_summary.FinishedTest(
+        report.nodeid, _results(report), pairs, problem, report.capstdout
+    )
 
 
 @contextmanager
@@ -469,4 +473,4 @@ def _print(terminalreporter: Any, title: str, lines: Sequence[str]) -> None:
     if lines:
         terminalreporter.section(title)
     for line in lines:
-        terminalreporter.write_line(line, red=line.endswith(summary.FAILED))
+        terminalreporter.write_line(line, red=line.endswith(terminal_summary.FAILED))

@@ -1,22 +1,101 @@
-"""Run a plan: find changes, try them, and report."""
+"""Run a plan: try the changes in the same order in every run, and report."""
 
 from __future__ import annotations
 
+import hashlib
+import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from opkit import runtimes
 from opkit.check.checking import TIME_LIMIT
 from opkit.check.session import LOG, Session
 from opkit.errors import OpkitError
-from opkit.mutation import changes, choice, report, syntax_tree
-from opkit.mutation.changes import Change
-from opkit.mutation.copies import Copy, copy_repository
-from opkit.mutation.plan import Plan
-from opkit.mutation.sources import ComputeHeader, MutableSource
-from opkit.mutation.trials import Trials, code_digest, passes, try_changes
+from opkit.mutation import c_source, mutants
+from opkit.mutation.mutants import Change
+from opkit.mutation.plan import ComputeHeader, MutableSource, Plan
+from opkit.mutation.trials import (
+    COUNTED,
+    Copy,
+    Outcome,
+    Trials,
+    code_digest,
+    copy_repository,
+    passes,
+    try_changes,
+)
 from opkit.scratch import scratch_folder
+
+
+def ordered(changes: Iterable[Change], seed: bytes) -> Iterator[Change]:
+    """Yield all changes: files and kinds in turn, and of each the line with the fewest so far.
+
+    Args:
+        changes: the changes, of several files.
+        seed: the contents of the files; other contents give another order.
+    """
+    chance = random.Random(hashlib.sha256(seed).digest())
+    groups: dict[tuple[str, str], list[Change]] = {}
+    for change in changes:
+        groups.setdefault((change.file, change.kind), []).append(change)
+    for group in groups.values():
+        chance.shuffle(group)
+    turns = list(groups.values())
+    chance.shuffle(turns)
+    uses = Counter[tuple[str, int]]()
+    while any(turns):
+        for group in filter(None, turns):
+            change = min(group, key=lambda each: uses[each.file, each.line])
+            group.remove(change)
+            uses[change.file, change.line] += 1
+            yield change
+
+
+_WIDTH = 80
+_ADVICE = "Add a case that fails with such a change, unless the change makes no difference."
+
+
+def report(results: Sequence[tuple[Change, Outcome]], count: int) -> str:
+    """Return the text of the report.
+
+    Args:
+        results: the tried changes, and the outcome of each.
+        count: the requested count of changes.
+    """
+    counted = [change for change, outcome in results if outcome in COUNTED]
+    alive = [change for change, outcome in results if outcome is Outcome.LIVES]
+    total, noticed = len(counted), len(counted) - len(alive)
+    if not counted:
+        return f"mutate={count}: there is nothing to change in the kernels"
+    more = f"mutate={count}: there are no more than {total} changes\n" if total < count else ""
+    if not alive:
+        return f"{more}your cases notice {'all ' if total > 1 else ''}{_changes(total)}"
+    these = "this one lives" if len(alive) == 1 else f"these {len(alive)} live"
+    in_order = sorted(alive, key=lambda change: (change.file, change.span))
+    text = [f"your cases notice {noticed} of {_changes(total)}; {these}:"]
+    text += [line for change in in_order for line in lines(change)]
+    return more + "\n".join([*text, _ADVICE])
+
+
+def _changes(count: int) -> str:
+    return "1 change" if count == 1 else f"{count} changes"
+
+
+def lines(change: Change) -> list[str]:
+    """Return a change and its place in one line, or in more if it is too long."""
+    place = f"{change.file}:{change.line}"
+    parts = [f"`{change.before}`", f"-> `{change.after}`"]
+    if not change.text:
+        parts = [f"drop `{change.before}`"]
+    line = " ".join([place, *parts])
+    return [line] if len(line) <= _WIDTH else [place, *(_shortened(f"    {p}") for p in parts)]
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 4]}...`"
+
 
 FOLDER = Path("build/mutation")
 _MIN_TIME_LIMIT = 1.0  # seconds; for a busy PC
@@ -57,9 +136,9 @@ def run(plan: Plan, repository: Path, kill: Callable[[], None]) -> str:
             {source.path: code_digest(source.build(copies[0].root)) for source in sources},
             Session(log=LOG, quick=True, time_limit=limit),
         )
-        order = _changes(sources, repository, originals)
+        order = _in_order(sources, repository, originals)
         results = try_changes(order, plan.count, copies, trials.outcome, kill)
-    return report.report(results, plan.count)
+    return report(results, plan.count)
 
 
 def _time_limit(repository: Path, copy: Path) -> float:
@@ -76,12 +155,12 @@ def _time_limit(repository: Path, copy: Path) -> float:
     raise OpkitError(_FAIL_ALREADY)
 
 
-def _changes(
+def _in_order(
     sources: Sequence[MutableSource], repository: Path, originals: Mapping[str, bytes]
 ) -> Iterator[Change]:
     """Return all changes of the sources, in the order of the trials."""
     found = []
     for source in sources:
-        tree = syntax_tree.read(source.tree(repository), source.path)
-        found += changes.changes(tree, originals[source.path], source.path, source.root)
-    return choice.ordered(found, b"".join(originals.values()))
+        tree = c_source.read(source.tree(repository), source.path)
+        found += mutants.changes(tree, originals[source.path], source.path, source.root)
+    return ordered(found, b"".join(originals.values()))

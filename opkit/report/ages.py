@@ -11,7 +11,7 @@ from pathlib import Path
 
 from opkit import atomic_file, manifest
 from opkit.errors import OpkitError
-from opkit.toolchains.inputs import digests
+from opkit.toolchains.compile_inputs import digests
 
 FILE = Path("build/sources.json")
 """Product -> source -> digest of the source in the product; empty: a place without a file."""

@@ -30,7 +30,7 @@ class VendorProgram:
 
     Attributes:
         name: the kernel's name in the table of cases, with the runtime's version if it is known.
-        node: SCons' node of the program, an opkit.build.vendor_harness.vendor_harness.
+        node: SCons' node of the program, an opkit.build.harness.vendor_harness.
         files: the nodes of its other files, such as the stand-in for a driver.
         abi: the ABI of the program.
         environment: its variables in an emulator, such as LD_LIBRARY_PATH; elsewhere it has none.
@@ -57,7 +57,7 @@ class Build:
         declare: (env, request) -> the nodes that the cases require on this PC; declares the
             runtime's commands, too.
         products: (env, target -> ABI) -> the nodes of the products for its own targets.
-        harness_parts: (env) -> its parts of static harnesses, an opkit.build.static_harness.Parts,
+        harness_parts: (env) -> its parts of static harnesses, an opkit.build.harness.Parts,
             or None.
         simulators: (env, targets of the conversion; empty: any) -> the executors of its converter's
             simulator, one for each target; or none, and the reason why it cannot run here.

@@ -21,7 +21,7 @@ from opkit.description.spec import OpSpec, Tensor
 from opkit.runtimes.executor import Executor
 
 if TYPE_CHECKING:
-    from opkit.mutation.sources import MutableSource
+    from opkit.mutation.plan import MutableSource
     from opkit.runtimes.invocation import (
         CallingConvention,
         Kernel,

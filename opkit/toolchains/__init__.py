@@ -19,8 +19,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from opkit.toolchains import gnu, linaro, zig
-from opkit.toolchains import prefix as prefixed
+from opkit.toolchains import gcc, zig
+from opkit.toolchains import gcc as prefixed
 from opkit.toolchains.abi import Abi
 from opkit.toolchains.compiler import Compiler, Missing, Options, ToolchainError
 
@@ -29,15 +29,15 @@ __all__ = ["TOOLCHAINS", "Compiler", "ToolchainError", "find"]
 _Finder = Callable[[Abi, Options], Compiler | Missing | None]
 """Returns None if its toolchain has no compiler for the ABI."""
 
-_OTHER_ABIS: tuple[_Finder, ...] = (zig.find, gnu.find)
-_AUTO: tuple[tuple[_Finder, ...], ...] = ((linaro.find, zig.find), _OTHER_ABIS)
+_OTHER_ABIS: tuple[_Finder, ...] = (zig.find, gcc.find_gnu)
+_AUTO: tuple[tuple[_Finder, ...], ...] = ((gcc.find_linaro, zig.find), _OTHER_ABIS)
 # Each row is tried from the left; after a group without a compiler for the ABI comes the next.
 _TOOLCHAINS: dict[str, tuple[tuple[_Finder, ...], ...]] = {
     "auto": _AUTO,
     "zig": ((zig.find,),),
-    "linaro": ((linaro.find,), _OTHER_ABIS),
-    "gnu": ((gnu.find,),),
-    "prefix": ((prefixed.find,), *_AUTO),
+    "linaro": ((gcc.find_linaro,), _OTHER_ABIS),
+    "gnu": ((gcc.find_gnu,),),
+    "prefix": ((prefixed.find_prefixed,), *_AUTO),
 }
 
 TOOLCHAINS: tuple[str, ...] = tuple(_TOOLCHAINS)

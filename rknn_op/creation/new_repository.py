@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -129,7 +129,7 @@ def plan_text(
     if choices.runtimes:
         changed = f"{source}, changed by options"
         text, found = adapted(text, choices.runtimes, changed, choices.target)
-        warnings = [replace(each, file=source) for each in found]
+        warnings = [each._replace(file=source) for each in found]
     elif choices.target:
         text = with_target(text, choices.target)
     if choices.runtimes or choices.target:

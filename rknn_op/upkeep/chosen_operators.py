@@ -11,8 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from opkit import runtimes, workspace
 from opkit.complaint import Complaint, SourceError
@@ -80,8 +80,7 @@ def changed_operators(folders: Sequence[Path], ref: str) -> list[Path]:
     return [places[each] for each in changed(root, [*places], ref)]
 
 
-@dataclass(frozen=True)
-class Selection:
+class Selection(NamedTuple):
     """The runs of SCons for several repositories.
 
     Attributes:

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 
 from opkit import runtimes
@@ -50,7 +49,7 @@ def lint(path: Path) -> list[Complaint]:
 
     require(path)
     return [
-        replace(each, file=str(path / each.file))
+        each._replace(file=str(path / each.file))
         for each in _repository(path, *_description(path / "op.yml", "op.yml"))
     ]
 
@@ -59,7 +58,7 @@ def _description(path: Path, name: str) -> tuple[OpSpec | None, list[Complaint]]
     try:
         return runtimes.complaints(read_description(path), name)
     except DescriptionError as error:
-        return None, [replace(error.complaint, file=name)]
+        return None, [error.complaint._replace(file=name)]
 
 
 # ---- A repository --------------------------------------------------------------------------------
@@ -196,7 +195,7 @@ def workspace_complaints(root: Path) -> Iterator[Complaint]:
         elif file.read_bytes() != text.encode():
             yield Complaint(str(file), "is not the file of this version", hint=_UPDATE_WORKSPACE)
     for each in repository.changed_lock(root):
-        yield replace(each, file=str(root / each.file))
+        yield each._replace(file=str(root / each.file))
     for member in members(root):
         if workspace.has_wheel(member):
             problem = "has a wheel of its own, so it is not a member of the workspace"

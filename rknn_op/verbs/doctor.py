@@ -17,8 +17,7 @@ from typing import Literal
 
 import click
 
-from opkit.build.cache_limit import folder_size
-from opkit.build.user_cache import cache_folder
+from opkit.build.user_cache import cache_folder, folder_size
 from opkit.check import executors
 from opkit.complaint import Complaint
 from opkit.errors import OpkitError

@@ -16,7 +16,7 @@ import pytest
 from SCons.Environment import Environment
 
 from opkit import repository, toolchains
-from opkit.build.compiler import words
+from opkit.build.compile_environment import words
 from opkit.errors import OpkitError
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.chips import CHIPS, TARGETS

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit.build.c_library import linked_library
-from opkit.build.compiler_output import Output
+from opkit.build.compiler_output import Output, linked_library
 
 ARMHF, STATIC = "arm-linux-gnueabihf.2.17", "arm-linux-musleabihf"
 

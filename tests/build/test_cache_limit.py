@@ -10,8 +10,7 @@ import pytest
 from SCons.Script.SConscript import SConsEnvironment
 
 from opkit import locks
-from opkit.build.cache_limit import KEPT, trim
-from opkit.build.user_cache import user_cache
+from opkit.build.user_cache import KEPT, trim_folder, user_cache
 from tests.repositories import Repository, generate
 
 TEXT = """\
@@ -38,11 +37,11 @@ def test_oldest_entries_are_deleted(tmp_path: Path) -> None:
     unpacked = entry(tmp_path, "opkit/abc/opkit/VERSION", 400, 0).parents[1]
     os.utime(unpacked, (time.time() - 4 * KEPT,) * 2)
     others = [entry(tmp_path, name, 400, 9 * KEPT) for name in ("config", "0A/tmpx/y", "vx/a")]
-    assert trim(tmp_path, 1600) == 0
-    assert trim(tmp_path, 1599) == 0, "less than an interval after the last time"
-    assert trim(tmp_path, 1300, interval=0) == 800
+    assert trim_folder(tmp_path, 1600) == 0
+    assert trim_folder(tmp_path, 1599) == 0, "less than an interval after the last time"
+    assert trim_folder(tmp_path, 1300, interval=0) == 800
     assert [old.exists(), older.exists(), used.exists(), unpacked.exists()] == [1, 0, 1, 0]
-    assert trim(tmp_path, 1, interval=0) == 400
+    assert trim_folder(tmp_path, 1, interval=0) == 400
     assert used.exists(), "used less than a day ago"
     assert all(path.exists() for path in others)
 
@@ -51,9 +50,9 @@ def test_one_process_trims(tmp_path: Path) -> None:
     path = entry(tmp_path, "0A/x", 400, 2 * KEPT)
     with locks.opened(tmp_path) as descriptor:
         assert locks.try_lock(descriptor)
-        assert trim(tmp_path, 1, interval=0) == 0
+        assert trim_folder(tmp_path, 1, interval=0) == 0
     assert path.exists()
-    assert trim(tmp_path, 1, interval=0) == 400
+    assert trim_folder(tmp_path, 1, interval=0) == 400
 
 
 def test_deleted_entry_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

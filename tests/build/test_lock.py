@@ -11,15 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from opkit.build import lock
-from opkit.build.signatures import Signatures
+from opkit.build import scons_state
+from opkit.build.scons_state import Signatures
 from opkit.errors import OpkitError
 from tests.repositories import Repository, installed_opkit
 
 
 def test_second_scons_waits(fresh: Repository) -> None:
-    (fresh.path / lock.PATH).write_text("12345678901234567890\n")  # the id of an ended process
-    held = lock.acquire(fresh.path)
+    (fresh.path / scons_state.LOCK).write_text(
+        "12345678901234567890\n"
+    )  # the id of an ended process
+    held = scons_state.acquire_lock(fresh.path)
     waiting = subprocess.Popen(
         [sys.executable, "-m", "SCons", "-Q", "build/x64/libmyoperator.so"],
         cwd=fresh.path,
@@ -40,11 +42,11 @@ def test_second_scons_waits(fresh: Repository) -> None:
 
 
 def test_commands_of_a_killed_scons_hold_the_lock(tmp_path: Path) -> None:
-    held = lock.acquire(tmp_path)
+    held = scons_state.acquire_lock(tmp_path)
     left_behind = subprocess.Popen(["sleep", "60"], pass_fds=[held])
     os.close(held)
-    code = f"from opkit.build.lock import *; acquire(Path({str(tmp_path)!r}))"
-    environment = {**os.environ, "PYTHONPATH": str(Path(lock.__file__).parents[2])}
+    code = f"from opkit.build.scons_state import *; acquire(Path({str(tmp_path)!r}))"
+    environment = {**os.environ, "PYTHONPATH": str(Path(scons_state.__file__).parents[2])}
     waiting = subprocess.Popen(
         [sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, text=True
     )
@@ -59,7 +61,7 @@ def test_commands_of_a_killed_scons_hold_the_lock(tmp_path: Path) -> None:
 def test_deleted_lock_is_taken_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A waiting process takes the new lock file if the old one was deleted."""
     flock = fcntl.flock
-    path = tmp_path / lock.PATH
+    path = tmp_path / scons_state.LOCK
 
     def deleted_meanwhile(descriptor: int, operation: int) -> None:
         flock(descriptor, operation)
@@ -69,7 +71,7 @@ def test_deleted_lock_is_taken_again(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     deleted = [True]
     monkeypatch.setattr(fcntl, "flock", deleted_meanwhile)
-    held = lock.acquire(tmp_path)
+    held = scons_state.acquire_lock(tmp_path)
     assert os.path.samestat(os.fstat(held), path.stat())
     os.close(held)
 
@@ -77,7 +79,7 @@ def test_deleted_lock_is_taken_again(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_no_lock_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "build").touch()
     with pytest.raises(OpkitError, match=rf"{tmp_path}/build/\.lock: cannot be written: "):
-        lock.acquire(tmp_path)
+        scons_state.acquire_lock(tmp_path)
 
 
 def test_signatures_on_a_full_disk(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from opkit.check.cases import Case
-from opkit.check.sample import BUDGET, ELEMENTS, sample
+from opkit.check.collection import BUDGET, ELEMENTS, sample
 from tests.check.target_repositories import counts, need, rows
 from tests.repositories import Repository, generate
 

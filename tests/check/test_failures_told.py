@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from opkit.check.results import Result
-from opkit.check.summary import FinishedTest, cases, failures, kernels, notes
+from opkit.check.terminal_summary import FinishedTest, cases, failures, kernels, notes
 from opkit.check.traits import CaseTraits, TensorTraits
 from tests.repositories import Repository, generate
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from opkit.check import checking
-from opkit.check.harness.client import HarnessKernel
+from opkit.check.harness_client import HarnessKernel
 from opkit.check.results import Result
 from opkit.errors import OpkitError
 from opkit.runtimes import parse

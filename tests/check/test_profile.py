@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opkit.build import profiled
-from opkit.check.harness import client
+from opkit.build import libraries
+from opkit.check import harness_client
 from opkit.check.operators import Operator
 from opkit.check.profile import (
     MAX_CALLS,
@@ -114,13 +114,15 @@ def test_record_of_a_call() -> None:
 
 
 def test_phases_are_those_of_the_harness() -> None:
-    header = Path(client.__file__).with_name("memory") / "profile.h"
+    header = Path(harness_client.__file__).with_name("memory") / "profile.h"
     assert tuple(re.findall(r'X\(\w+, "(\w+)"\)', header.read_text())) == PHASES
 
 
 def test_header_includes_functions_before_it_times_them() -> None:
     operator = parse(DESCRIPTION)
-    lines = profiled.text([profiled.HALVES, profiled.math(operator)]).splitlines()
+    lines = libraries.profile_header(
+        [libraries.HALVES, libraries.math_phase(operator)]
+    ).splitlines()
     included = lines.index('#include "busy_compute.h"')
     math = "#define busy_compute(...) PROFILE(PROFILE_MATH, busy_compute(__VA_ARGS__))"
     assert lines.index(math) > included

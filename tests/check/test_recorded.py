@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from opkit.check.case_makers import encoded
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import operator_of
-from opkit.check.recorded import encoded
 from opkit.runtimes.invocation import Array
 from opkit.testing import Case
 from tests.check.target_repositories import counts, need

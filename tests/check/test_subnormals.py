@@ -12,10 +12,9 @@ import pytest
 
 from opkit.check import results
 from opkit.check.checking import check_cpu_kernel
-from opkit.check.comparison import ulp_distance
+from opkit.check.comparison import ulp_distance, without_subnormals
 from opkit.check.results import RunningTest, running
 from opkit.check.session import Session
-from opkit.check.subnormals import without_subnormals
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.interface import available
 from opkit.runtimes.invocation import (

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from opkit.check import harness_client
 from opkit.check.executors import ExecutorError, launch
-from opkit.check.harness import client
-from opkit.check.harness.client import HarnessKernel
+from opkit.check.harness_client import HarnessKernel
 from opkit.runtimes import parse
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Invocation, RunOptions
@@ -246,5 +246,7 @@ def test_process_without_answer(
     tmp_path: Path, python: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     timeout = 1.0 if "no answer" in message else LONG
-    monkeypatch.setattr(client, "TIMEOUT", timeout - client.GRACE * (client.STAGES + 1))
+    monkeypatch.setattr(
+        harness_client, "TIMEOUT", timeout - harness_client.GRACE * (harness_client.STAGES + 1)
+    )
     assert message in outcome_of(tmp_path, python)

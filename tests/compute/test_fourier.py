@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from opkit.toolchains.abi import ABIS
-from opkit.toolchains.optimization import EXACT, optimization
+from opkit.toolchains.flags import EXACT, optimization
 from tests.compiling import C_SOURCES, LANGUAGES, build, compile_c
 
 SOURCE = C_SOURCES / "fourier_program.c"

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pytest
 
 from opkit.toolchains.abi import ABIS, Abi
-from opkit.toolchains.optimization import EXACT
+from opkit.toolchains.flags import EXACT
 from tests.compiling import C_SOURCES, HOST, LANGUAGES, OPKIT, build, compile_c
 from tests.compute.test_half import CHECKED, Machine
 from tests.repositories import ROOT

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from opkit.toolchains.abi import ABIS
-from opkit.toolchains.optimization import EXACT, optimization
+from opkit.toolchains.flags import EXACT, optimization
 from tests.compiling import C_SOURCES, LANGUAGES, build, compile_c
 
 SOURCE = C_SOURCES / "reduce_program.c"

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from opkit.description.spec import OpSpec
 from opkit.description.types import ELEMENT_TYPES
 from opkit.files.elementwise import has_table
-from opkit.toolchains.optimization import EXACT
+from opkit.toolchains.flags import EXACT
 from tests.compiling import build
 from tests.files.texts import generated_files, once_only_files
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from opkit.description.spec import OpSpec
 from opkit.runtimes import parse
 from opkit.toolchains.abi import ABIS
-from opkit.toolchains.optimization import EXACT
+from opkit.toolchains.flags import EXACT
 from tests.compiling import HOST, LANGUAGES, compile_c
 from tests.elementwise.loops import (
     IN_PARTS,

@@ -6,13 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from opkit.mutation import syntax_tree
-from opkit.mutation.changes import Change, changes
-from opkit.mutation.choice import ordered
-from opkit.mutation.kinds import KINDS
-from opkit.mutation.plan import Plan
-from opkit.mutation.report import lines
-from opkit.mutation.sources import ComputeHeader
+from opkit.mutation import c_source
+from opkit.mutation.mutants import KINDS, Change, changes
+from opkit.mutation.plan import ComputeHeader, Plan
+from opkit.mutation.run import lines, ordered
 from tests.compiling import compile_c
 from tests.marks import quick_first
 
@@ -104,7 +101,7 @@ UNNOTICED = {
 def changes_of(path: Path, text: str, root: str = "") -> list[Change]:
     path.write_text(text)
     tree = ComputeHeader(path.name, Plan(1, 1, [], [], [])).tree(path.parent)
-    return changes(syntax_tree.read(tree, path.name), path.read_bytes(), path.name, root)
+    return changes(c_source.read(tree, path.name), path.read_bytes(), path.name, root)
 
 
 def source_of(kind: str) -> str:

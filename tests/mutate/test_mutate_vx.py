@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from opkit.mutation.changes import changes
-from opkit.mutation.syntax_tree import read
+from opkit.mutation.c_source import read
+from opkit.mutation.mutants import changes
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.vx.mutation import VxSource
 from tests.mutate.test_mutate import printed

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from opkit.mutation.changes import Change
-from opkit.mutation.copies import Copy, copy_repository
-from opkit.mutation.trials import Outcome, try_changes
+from opkit.mutation.mutants import Change
+from opkit.mutation.trials import Copy, Outcome, copy_repository, try_changes
 
 CHANGES = [Change("sum.h", "+1", line, (line, line), b"x", "", "") for line in range(20)]
 # Line -> outcome; of others: noticed.

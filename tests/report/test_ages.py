@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from opkit.report.ages import FILE, Age, ages, lines, record
-from opkit.toolchains.inputs import digests
+from opkit.toolchains.compile_inputs import digests
 
 PRODUCTS = ("build/a/Op.rknnop", "build/b/Op.rknnop")
 SOURCES = ("op.yml", "math.h")

@@ -17,10 +17,9 @@ from opkit.check.profile import PHASES, Profile
 from opkit.check.results import Record, Result, load, output
 from opkit.check.traits import CaseTraits, TensorTraits
 from opkit.report.coverage import Occurrence, coverage
-from opkit.report.page import Report, page, plot_key
+from opkit.report.page import Report, page, plot_key, write
 from opkit.report.plots import plot
 from opkit.report.profiles import WIDTH, bars, time_text
-from opkit.report.writer import write
 from opkit.runtimes import parse
 from opkit.runtimes.report import Product
 from opkit.runtimes.rknn.report import REPORT, product, properties

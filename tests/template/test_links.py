@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from opkit import repository_files
-from opkit.build import lock, machinery
+from opkit.build import machinery, scons_state
 from opkit.errors import OpkitError
 from rknn_op import scons_runs
 from rknn_op.scons_runs import Processes
@@ -153,9 +153,9 @@ def test_dangling_links_and_links_in_between(tmp_path: Path) -> None:
 
 def test_lock_is_not_written_through_a_link(tmp_path: Path, outside: Path) -> None:
     (tmp_path / "build").mkdir()
-    (tmp_path / lock.PATH).symlink_to(outside)
+    (tmp_path / scons_state.LOCK).symlink_to(outside)
     with pytest.raises(OpkitError, match=rf"\.lock: is a link to {outside}; "):
-        lock.acquire(tmp_path)
+        scons_state.acquire_lock(tmp_path)
     assert outside.read_bytes() == TEXT
 
 

@@ -18,8 +18,7 @@ from opkit.errors import OpkitError
 from opkit.runtimes.rknn.library_check import requirements
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS, Abi
-from opkit.toolchains.elf import ElfError
-from opkit.toolchains.elf_check import Requirements, SystemLibrary, check
+from opkit.toolchains.elf import ElfError, Requirements, SystemLibrary, check
 from tests import compiling
 
 LIST = "vx_kernel_Op_list"

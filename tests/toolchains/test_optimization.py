@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from opkit.toolchains.abi import ABIS
-from opkit.toolchains.optimization import EXACT, optimization
+from opkit.toolchains.flags import EXACT, optimization
 from tests.compiling import compile_c
 
 FUSED = {"aarch64": "fmadd", "armhf": "vfma", "riscv64": "fmadd", "x64": "vfmadd"}

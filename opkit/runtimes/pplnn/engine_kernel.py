@@ -19,7 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from opkit.check.processes import start_worker
+from opkit.check.workers import start_worker
 from opkit.description.spec import OpSpec
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from opkit.check.executors import on_this_pc
-from opkit.check.harness.client import HarnessKernel
+from opkit.check.harness_client import HarnessKernel
 from opkit.check.instrumented import InstrumentedKernel
 from opkit.description.spec import OpSpec
 from opkit.runtimes.pplnn.calling_convention import CONVENTION

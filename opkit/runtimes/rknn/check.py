@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opkit.description.spec import OpSpec, Tensor
-from opkit.mutation.sources import MutableSource
+from opkit.mutation.plan import MutableSource
 from opkit.runtimes.check import Check
 from opkit.runtimes.rknn import armhf, armhf_convention
 from opkit.runtimes.rknn.calling_convention import CONVENTION

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from opkit.check.executors import on_this_pc
-from opkit.check.harness.client import HarnessKernel
+from opkit.check.harness_client import HarnessKernel
 from opkit.check.instrumented import InstrumentedKernel
 from opkit.description.spec import OpSpec
 from opkit.runtimes.invocation import AT_FULL_SPEED, Invocation, RunOptions, RunResult

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from opkit.toolchains import elf_check
+from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS
 
 BOARD_LIBRARIES = (
-    elf_check.SystemLibrary("libOpenVX.so", symbols="vx[A-Z]"),
-    elf_check.SystemLibrary("libc.so.6"),
-    elf_check.SystemLibrary("libm.so.6"),
+    elf.SystemLibrary("libOpenVX.so", symbols="vx[A-Z]"),
+    elf.SystemLibrary("libc.so.6"),
+    elf.SystemLibrary("libm.so.6"),
 )
 """The libraries that every board has."""
 
 
-def requirements(operator: str) -> elf_check.Requirements:
+def requirements(operator: str) -> elf.Requirements:
     """Return the requirements on the device library of an operator."""
-    return elf_check.Requirements((f"vx_kernel_{operator}_list",), BOARD_LIBRARIES)
+    return elf.Requirements((f"vx_kernel_{operator}_list",), BOARD_LIBRARIES)
 
 
 def check_library(path: Path, abi: str, operator: str, any_glibc: bool = False) -> None:
@@ -37,4 +37,4 @@ def check_library(path: Path, abi: str, operator: str, any_glibc: bool = False) 
     Raises:
         OpkitError: the library cannot be read, or violates requirements; the message lists all.
     """
-    elf_check.check(path, ABIS[abi], requirements(operator), any_glibc)
+    elf.check(path, ABIS[abi], requirements(operator), any_glibc)

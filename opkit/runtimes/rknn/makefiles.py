@@ -9,9 +9,15 @@ from opkit.runtimes.rknn import rknnop
 from opkit.runtimes.rknn.sources import has_cxx, kernel_sources
 from opkit.text import render
 from opkit.toolchains.abi import ABIS, Abi
-from opkit.toolchains.languages import C_LANGUAGE, CXX_LANGUAGE, CXX_SUFFIXES
-from opkit.toolchains.optimization import EXACT, optimization
-from opkit.toolchains.warnings import C_ERRORS, ERRORS
+from opkit.toolchains.flags import (
+    C_ERRORS,
+    C_LANGUAGE,
+    CXX_LANGUAGE,
+    CXX_SUFFIXES,
+    ERRORS,
+    EXACT,
+    optimization,
+)
 
 # Objects are rebuilt when a source, a header or this file changes: op.yml's flags are in it.
 _RULE = """\

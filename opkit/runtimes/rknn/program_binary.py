@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 from opkit import bounded_file
-from opkit.build.command import run
+from opkit.build.compiler_output import run
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import rknnop
 from opkit.scratch import scratch_folder

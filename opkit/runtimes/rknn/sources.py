@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.toolchains.languages import is_cxx
+from opkit.toolchains.flags import is_cxx
 
 
 def kernel_sources(spec: OpSpec) -> list[str]:

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from opkit.check.executors import on_this_pc
-from opkit.check.harness.client import HarnessKernel
+from opkit.check.harness_client import HarnessKernel
 from opkit.check.instrumented import InstrumentedKernel
 from opkit.description.spec import OpSpec
 from opkit.runtimes.executor import Executor

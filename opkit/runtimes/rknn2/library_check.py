@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from opkit.toolchains import elf_check
+from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS
 
-_REQUIREMENTS = elf_check.Requirements(
+_REQUIREMENTS = elf.Requirements(
     exports=("get_rknn_custom_op",),
     libraries=(
-        elf_check.SystemLibrary("librknnrt.so", symbols="rknn_"),
-        elf_check.SystemLibrary("libc.so.6"),
-        elf_check.SystemLibrary("libm.so.6"),
+        elf.SystemLibrary("librknnrt.so", symbols="rknn_"),
+        elf.SystemLibrary("libc.so.6"),
+        elf.SystemLibrary("libm.so.6"),
     ),
 )
 """The required exports and libraries of a plugin."""
@@ -21,7 +21,7 @@ _REQUIREMENTS = elf_check.Requirements(
 
 _WITH_THREADS = replace(
     _REQUIREMENTS,
-    libraries=(*_REQUIREMENTS.libraries, elf_check.SystemLibrary("libpthread.so.0")),
+    libraries=(*_REQUIREMENTS.libraries, elf.SystemLibrary("libpthread.so.0")),
 )
 
 
@@ -38,4 +38,4 @@ def check_plugin(path: Path, abi: str, has_threads: bool = False) -> None:
             reason.
     """
     requirements = _WITH_THREADS if has_threads else _REQUIREMENTS
-    elf_check.check(path, ABIS[abi], requirements, any_glibc=abi not in ("aarch64", "armhf"))
+    elf.check(path, ABIS[abi], requirements, any_glibc=abi not in ("aarch64", "armhf"))

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from opkit.check.case_makers import encoded
 from opkit.check.cases import Case
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator
-from opkit.check.recorded import encoded
 from opkit.description.spec import OpSpec
 from opkit.runtimes.invocation import Array
 from rknn_op.models import optional_inputs

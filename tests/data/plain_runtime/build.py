@@ -6,7 +6,7 @@ from typing import Any
 
 from SCons.Action import Action
 
-from opkit.build.compiler import compiler_for
+from opkit.build.compile_environment import compiler_for
 from opkit.build.harness import GUARDED_MEMORY, harness, linked
 from opkit.build.machinery import FOLDER
 from opkit.runtimes.build import Build

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from opkit.check.harness.client import HarnessKernel
+from opkit.check.harness_client import HarnessKernel
 from opkit.description.spec import OpSpec, Param
 from opkit.runtimes.check import Check
 from opkit.runtimes.executor import Executor

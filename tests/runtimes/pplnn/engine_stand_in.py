@@ -18,8 +18,8 @@ import onnx
 from onnx import helper
 
 from opkit import runtimes
+from opkit.check.comparison import without_subnormals
 from opkit.check.reference import Reference
-from opkit.check.subnormals import without_subnormals
 from opkit.description.spec import OpSpec
 from opkit.runtimes.pplnn.settings import settings
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opkit.check.harness.client import HarnessKernel
+from opkit.check.harness_client import HarnessKernel
 from opkit.description.spec import Param
 from opkit.description.types import ELEMENT_TYPES, PARAM_TYPES
 from opkit.errors import OpkitError

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from opkit.check.harness.client import HarnessKernel
+from opkit.check.harness_client import HarnessKernel
 from opkit.description.spec import OpSpec
 from opkit.files import copies
 from opkit.files.header import operator_header

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opkit.check.harness.client import HarnessKernel
+from opkit.check.harness_client import HarnessKernel
 from opkit.description.spec import Param
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import CallingConvention, Invocation, RunOptions, RunResult, Value
@@ -43,7 +43,7 @@ def attributes(inputs: str) -> CallingConvention:
 
     def value(param: Param, value: Any) -> Value:
         return CONVENTION.value(
-            param if param.name in inputs else replace(param, source=None), value
+            param if param.name in inputs else param._replace(source=None), value
         )
 
     return replace(CONVENTION, value=value)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit.check.vendor_libraries import emulated
+from opkit.check.executors import emulated
 from opkit.errors import OpkitError
 from opkit.toolchains.abi import ABIS
 from tests.check.target_repositories import check, counts, need, rows, script

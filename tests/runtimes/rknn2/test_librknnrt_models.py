@@ -16,8 +16,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from opkit.check.executors import abi_of, emulated
 from opkit.check.operators import Operator
-from opkit.check.vendor_libraries import abi_of, emulated
 from opkit.runtimes.invocation import Array
 from opkit.toolchains.abi import ABIS
 from tests.compiling import OPKIT, build

@@ -3,7 +3,7 @@
  *
  * malloc and free of the runtime's library mark allocations. The other phases need marks in the
  * kernel: a library for `scons report` is compiled with PROFILE around calls of the math and of
- * conversions, in a header that opkit/build/profiled.py writes. Plain C11 and C++11.
+ * conversions, in a header that opkit/build/libraries.py writes. Plain C11 and C++11.
  */
 #ifndef OPKIT_PROFILE_H
 #define OPKIT_PROFILE_H

@@ -7,11 +7,9 @@ from typing import Any
 
 from SCons.Action import Action
 
-from opkit.build.compiler import compiler_for
-from opkit.build.harness import GUARDED, harness, runtime_library
-from opkit.build.libraries import instrumented, kernel_objects, thread_libraries
-from opkit.build.profiled import profiled_objects
-from opkit.build.static_harness import Parts
+from opkit.build.compile_environment import compiler_for
+from opkit.build.harness import GUARDED, Parts, harness, runtime_library
+from opkit.build.libraries import instrumented, kernel_objects, profiled_objects, thread_libraries
 from opkit.runtimes.pplnn.generated import operator_source
 from opkit.runtimes.pplnn.scons.library import FOLDER, RUNTIME, math_objects, math_sources
 from opkit.runtimes.pplnn.settings import NAME

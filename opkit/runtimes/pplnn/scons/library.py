@@ -8,14 +8,13 @@ from typing import Any
 
 from SCons.Action import Action
 
-from opkit.build.compiler import compiler_for
+from opkit.build.compile_environment import compiler_for
 from opkit.build.libraries import archive, kernel_objects
 from opkit.build.machinery import FOLDER as MACHINERY
-from opkit.build.objects import operator_object
+from opkit.build.recorded_inputs import operator_object
 from opkit.runtimes.pplnn.generated import generated_files
 from opkit.runtimes.pplnn.names import SOURCES, names
-from opkit.toolchains.languages import CHAR
-from opkit.toolchains.warnings import ERRORS, WARNINGS
+from opkit.toolchains.flags import CHAR, ERRORS, WARNINGS
 
 RUNTIME = f"{MACHINERY}/runtimes/pplnn"
 FOLDER = "build/pplnn"

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from opkit.check.harness.client import HarnessKernel
+from opkit.check.harness_client import HarnessKernel
 from opkit.description.spec import OpSpec
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import AT_FULL_SPEED, Invocation, RunOptions, RunResult

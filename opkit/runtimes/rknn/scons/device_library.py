@@ -7,9 +7,9 @@ from typing import Any
 
 from SCons.Action import Action
 
-from opkit.build.compiler import compiler_for
-from opkit.build.errors import print_errors
+from opkit.build.compile_environment import compiler_for
 from opkit.build.libraries import kernel_objects, stub
+from opkit.build.options import print_errors
 from opkit.runtimes.rknn.sources import kernel_sources
 
 

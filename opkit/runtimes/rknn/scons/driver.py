@@ -8,12 +8,12 @@ from typing import Any
 
 from SCons.Action import Action
 
-from opkit.build.compiler import compiler_for
+from opkit.build.compile_environment import compiler_for
+from opkit.build.harness import CHECK_FOLDER, stand_in, vendor_harness
 from opkit.build.machinery import FOLDER as MACHINERY
 from opkit.build.machinery import INCLUDES
 from opkit.build.options import Request
-from opkit.build.vendor_harness import FOLDER, stand_in, vendor_harness
-from opkit.check import vendor_libraries
+from opkit.check import executors
 from opkit.check.executors import is_board
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -44,7 +44,7 @@ def options(variables: Any, operator: OpSpec) -> None:
         OPTION,
         "with check: a folder with the boards' OpenVX driver of RKNN-Toolkit 1.x (libOpenVX.so and "
         "the libraries that it loads): run the cases in it, too, in qemu. With qemu=ssh:HOST, any "
-        f"word: the driver is the board's. {vendor_libraries.readiness(DRIVER_ABIS)}",
+        f"word: the driver is the board's. {executors.readiness(DRIVER_ABIS)}",
         "",
     )
 
@@ -92,7 +92,7 @@ def driver_programs(env: Any, request: Request) -> Sequence[VendorProgram]:
     folder = f"driver-{driver.abi}"
     files, environment = [], {}
     if driver.folder is not None:
-        hardware = Path(f"{FOLDER}/{folder}/{HARDWARE}").absolute()
+        hardware = Path(f"{CHECK_FOLDER}/{folder}/{HARDWARE}").absolute()
         files = [_hardware(env, driver, folder)]
         environment = {
             "LD_LIBRARY_PATH": f"{hardware.parent}:{driver.folder.absolute()}",
@@ -140,7 +140,7 @@ def _graph_program(env: Any, driver: Driver, folder: str) -> Any:
         CPPDEFINES={"DEVICE_LIBRARY": library[0].path, "OPERATOR_NAME": env["OPERATOR"].name}
     )
     embedded = own_env.SharedObject(
-        f"{FOLDER}/{folder}/device_library.o", f"{SOURCES}/device_library.c"
+        f"{CHECK_FOLDER}/{folder}/device_library.o", f"{SOURCES}/device_library.c"
     )
     env.Depends(embedded, library)
     openvx = env.File(f"build/{driver.abi}/openvx/{OPENVX}")  # device_library's stub
@@ -158,7 +158,7 @@ def _graph_program(env: Any, driver: Driver, folder: str) -> Any:
 def _hardware(env: Any, driver: Driver, folder: str) -> Any:
     """Return the node of the stand-in for the hardware layer."""
     text = env.Value(stubs(driver.hardware_names))
-    source = env.Command(f"{FOLDER}/{folder}/stubs.c", text, Action(_write, None))
+    source = env.Command(f"{CHECK_FOLDER}/{folder}/stubs.c", text, Action(_write, None))
     return stand_in(
         env,
         driver.abi,

@@ -7,12 +7,10 @@ from typing import Any
 
 from SCons.Action import Action
 
-from opkit.build.compiler import compiler_for
-from opkit.build.harness import GUARDED, RUNTIME_LINK, harness, linked, runtime_library
-from opkit.build.libraries import instrumented, kernel_objects
+from opkit.build.compile_environment import compiler_for
+from opkit.build.harness import GUARDED, RUNTIME_LINK, Parts, harness, linked, runtime_library
+from opkit.build.libraries import Phase, instrumented, kernel_objects, profiled_objects
 from opkit.build.machinery import FOLDER as MACHINERY
-from opkit.build.profiled import Phase, profiled_objects
-from opkit.build.static_harness import Parts
 from opkit.build.user_cache import shared_folder
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.settings import settings

@@ -8,8 +8,7 @@ from typing import Any
 from SCons.Action import Action
 
 from opkit import atomic_file
-from opkit.build.errors import print_errors
-from opkit.build.options import Request, unsubstituted
+from opkit.build.options import Request, print_errors, unsubstituted
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import program_binary, rknnop

@@ -9,8 +9,7 @@ from typing import Any
 
 from SCons.Action import Action
 
-from opkit.build.errors import print_errors
-from opkit.build.options import Request
+from opkit.build.options import Request, print_errors
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn.kernels import require_vx_kernel
 from opkit.runtimes.rknn.settings import settings

@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from opkit.check.comparison import first_difference
-from opkit.check.harness.client import HarnessKernel, batch, marshal_tensors, request
-from opkit.check.harness.gdb import gdb_command
+from opkit.check.debug_info import gdb_command
+from opkit.check.harness_client import HarnessKernel, batch, marshal_tensors, request
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from opkit.check.quantization import Quantization
+from opkit.check.cases import Quantization
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import RunResult
 

@@ -35,7 +35,7 @@ from opkit.runtimes.rknn.vx.names import macros
 from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
 from opkit.scratch import scratch_folder
 from opkit.toolchains.clang_ast import DUMP
-from opkit.toolchains.inputs import Inputs, prerequisites
+from opkit.toolchains.compile_inputs import Inputs, prerequisites
 
 if TYPE_CHECKING:
     from opkit.runtimes.rknn.vx.syntax_tree import Declarations

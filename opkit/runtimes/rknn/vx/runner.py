@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike
 
 from opkit.check.debug_info import addr2line
 from opkit.check.executors import on_this_pc
-from opkit.check.harness.client import Harness
+from opkit.check.harness_client import Harness
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import Array, Invocation, RunOptions, RunResult, Value
 from opkit.runtimes.rknn.vx.board import LENIENT, STRICT, padding

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from opkit.build.compiler import compiler_for
-from opkit.build.harness import GUARDED, harness, runtime_library
-from opkit.build.libraries import instrumented
-from opkit.build.profiled import Phase, profiled_objects
-from opkit.build.static_harness import Parts
+from opkit.build.compile_environment import compiler_for
+from opkit.build.harness import GUARDED, Parts, harness, runtime_library
+from opkit.build.libraries import Phase, instrumented, profiled_objects
 from opkit.runtimes.rknn2.scons.plugin import FOLDER, RUNTIME, linked_plugin, objects
 from opkit.runtimes.rknn2.settings import NAME
 from opkit.runtimes.rknn2.sources import operator_sources, plugin_sources

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from opkit.build.harness import stand_in, vendor_harness
 from opkit.build.options import Request
-from opkit.build.vendor_harness import stand_in, vendor_harness
-from opkit.check import vendor_libraries
+from opkit.check import executors
 from opkit.check.executors import is_board
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -42,7 +42,7 @@ def options(variables: Any, operator: OpSpec) -> None:
     text = (
         "with check: the vendor's librknnrt.so, for aarch64 or armhf: run the cases in it, too, in "
         "qemu, with models of RKNN-Toolkit2. With qemu=ssh:HOST, its path on the board. "
-        f"{vendor_libraries.readiness(_ABIS)}"
+        f"{executors.readiness(_ABIS)}"
     )
     variables.Add(OPTION, text, "")
 
@@ -74,7 +74,7 @@ def check(env: Any, request: Request) -> None:
             f"{option} is for {abi}, but qemu= runs programs for {', '.join(request.abis)}; pass a "
             f"target of {abi}"
         )
-    vendor_libraries.emulated(abi, {}, env["qemu"])
+    executors.emulated(abi, {}, env["qemu"])
     _refuse_older(env[OPTION], settings(env["OPERATOR"]))
 
 
@@ -85,7 +85,7 @@ def _abi_of(path: str) -> str:
         OpkitError: it is another file.
     """
     try:
-        abi = vendor_libraries.abi_of(Path(path), _ABIS)
+        abi = executors.abi_of(Path(path), _ABIS)
         library = elf.read(Path(path).read_bytes())
     except OpkitError as error:
         raise OpkitError(f"{OPTION}={path}: {error}; {_WHERE}") from None

@@ -9,11 +9,10 @@ from typing import Any
 from SCons.Action import Action
 
 from opkit import atomic_file
-from opkit.build.compiler import compiler_for, words
-from opkit.build.errors import print_errors
+from opkit.build.compile_environment import compiler_for, words
 from opkit.build.libraries import archive, kernel_objects, stub, thread_libraries
 from opkit.build.machinery import FOLDER as MACHINERY
-from opkit.build.options import Request
+from opkit.build.options import Request, print_errors
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn2.sources import application_sources, operator_sources, plugin_sources

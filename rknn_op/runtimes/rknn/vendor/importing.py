@@ -336,7 +336,7 @@ def _with_sources(result: Import, converter: Converter | None) -> OpSpec:
         constants = sources[param.name].constants if param.name in sources else ()
         source = f"const:{constants[0]}" if len(constants) == 1 else ""
         is_usable = source.isprintable() and source[6:] and not any(map(str.isspace, source))
-        params.append(replace(param, source=param.source or source) if is_usable else param)
+        params.append(param._replace(source=param.source or source) if is_usable else param)
     return replace(result.spec, params=tuple(params))
 
 

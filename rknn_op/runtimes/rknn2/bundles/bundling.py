@@ -22,7 +22,7 @@ from opkit.toolchains import zig
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.compiler import archiver, first_program
 from opkit.toolchains.elf import version_key
-from opkit.toolchains.languages import C_LANGUAGE
+from opkit.toolchains.flags import C_LANGUAGE
 from rknn_op.all_or_nothing import create_folder, refuse_existing
 from rknn_op.messages import step
 from rknn_op.own_opkit import require

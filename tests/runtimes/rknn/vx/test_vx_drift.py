@@ -103,7 +103,7 @@ def test_mismatched_arguments(root: Path, there: str, instead: str) -> None:
 )
 def test_changed_type_of_param(root: Path, type_: str, in_vx: str, drifts: bool) -> None:
     gain = SPEC.params[1]
-    spec = replace(SPEC, params=(SPEC.params[0], replace(gain, type=PARAM_TYPES[type_])))
+    spec = replace(SPEC, params=(SPEC.params[0], gain._replace(type=PARAM_TYPES[type_])))
     texts = differences(root, RIGHT.replace("const gain_t gain", in_vx), spec)
     assert len(texts) == drifts
     if drifts:

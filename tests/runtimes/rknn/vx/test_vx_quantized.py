@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.check.quantization import Quantization
+from opkit.check.cases import Quantization
 from rknn_op.runtimes.rknn.dot_products import DOT_PRODUCTS
 from tests.marks import quick_first
 from tests.repositories import Repository, generate

@@ -16,9 +16,7 @@ from opkit.description.spec import OpSpec
 from opkit.toolchains import Compiler, zig
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.compiler import cxx_command
-from opkit.toolchains.languages import C_LANGUAGE, CXX_LANGUAGE, is_cxx
-from opkit.toolchains.optimization import EXACT, optimization
-from opkit.toolchains.warnings import c_errors
+from opkit.toolchains.flags import C_LANGUAGE, CXX_LANGUAGE, EXACT, c_errors, is_cxx, optimization
 
 # Without unwind tables and unused functions: a library has a few kilobytes.
 COMPILE = (

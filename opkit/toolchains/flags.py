@@ -1,6 +1,22 @@
-"""The flags of optimization of every ABI, chosen by `python -m benchmarks.flags`."""
+"""The flags of compilers: languages, optimization, warnings and the errors that stop a build."""
 
 from __future__ import annotations
+
+CXX_SUFFIXES = (".cc", ".cpp", ".cxx")
+
+CHAR = ("-funsigned-char",)
+"""For C and C++: a char is unsigned on every device, and signed on this PC by default."""
+
+C_LANGUAGE = ("-std=c11", *CHAR)
+
+CXX_LANGUAGE = ("-std=c++14", *CHAR, "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
+"""C++ without a C++ library at run time: devices may have none, or an older one."""
+
+
+def is_cxx(path: str) -> bool:
+    """Return whether a source is C++."""
+    return path.endswith(CXX_SUFFIXES)
+
 
 EXACT = ("-ffp-contract=off",)
 """No fused multiplication and addition, which rounds once instead of twice: an operator's own
@@ -32,3 +48,27 @@ def optimization(abi: str, toolchain: str) -> tuple[str, ...]:
         toolchain: of the compiler, as in Compiler.
     """
     return _ZIG[abi] if toolchain == "zig" else _GNU
+
+
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic")
+
+ERRORS = ("-Werror=return-type",)
+"""For C and C++."""
+
+C_ERRORS = (
+    "-Werror=implicit-function-declaration",
+    "-Werror=implicit-int",
+    "-Werror=incompatible-pointer-types",
+    "-Werror=int-conversion",
+)
+"""For C; all of these are errors in C++ anyway."""
+
+_CLANG_C = ("-Wno-error=incompatible-pointer-types-discards-qualifiers",)
+
+
+def c_errors(toolchain: str) -> tuple[str, ...]:
+    """Return the flags for the errors that stop a build of C with a toolchain.
+
+    clang counts a lost `const` among the incompatible pointers, gcc does not.
+    """
+    return (*C_ERRORS, *(_CLANG_C if toolchain == "zig" else ()))

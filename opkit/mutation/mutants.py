@@ -1,16 +1,96 @@
-"""The kinds of changes: each yields the edits of one node."""
+"""The small changes of a source in C or OpenCL C, without those that no case can notice."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from opkit.mutation.equivalents import COMPARISONS, chooses_an_operand
-from opkit.mutation.site import COMMENT, LITERALS, Edit, Site, operand
-from opkit.mutation.syntax_tree import Node, Span
+from opkit.mutation.c_source import (
+    COMMENT,
+    LITERALS,
+    Edit,
+    Node,
+    Site,
+    Span,
+    SyntaxTree,
+    excerpt,
+    one_line,
+    operand,
+)
+
+COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
+_ALLOCATION = frozenset(("malloc", "calloc", "realloc", "aligned_alloc", "alloca"))
+
+
+def is_unnoticed(node: Node, above: Sequence[Node]) -> bool:
+    """Whether no case can notice a change in a node.
+
+    Such changes are in an `if` that only returns a text; in the size of allocated memory, which may
+    be larger; in a comparison of pointers; in a `sizeof`.
+
+    Args:
+        node: the node.
+        above: the nodes around it.
+    """
+    return any(
+        each.kind == "UnaryExprOrTypeTraitExpr"
+        or each.callee in _ALLOCATION
+        or _is_refusal(each)
+        or _compares_pointers(each)
+        for each in (*above, node)
+        if each is not node or not each.callee  # the call itself can be dropped
+    )
+
+
+def chooses_an_operand(site: Site) -> bool:
+    """Whether a comparison chooses between its operands, as in `x < 0 ? 0 : x`.
+
+    With equal operands both choices are the same, so `<` may be `<=`.
+    """
+    child = site.node
+    for above in reversed(site.above):
+        if above.kind in ("ConditionalOperator", "IfStmt"):
+            chosen = _chosen(above)
+            operands = {site.text(part) for part in site.node.parts}
+            return above.parts[0] is child and {site.text(each) for each in chosen} == operands
+        if above.kind != "ParenExpr" and above.fields.get("opcode") != "&&":
+            return False
+        child = above
+    return False
+
+
+def _chosen(node: Node) -> Sequence[Node]:
+    """Return the choices of a conditional expression; or both sides of a lone assignment."""
+    if node.kind == "ConditionalOperator":
+        return node.parts[1:]
+    then = _only_statement(node.parts[1])
+    is_lone = len(node.parts) == 2 and then is not None and then.fields.get("opcode") == "="
+    return then.parts if is_lone and then is not None else ()
+
+
+def _only_statement(node: Node) -> Node | None:
+    if node.kind != "CompoundStmt":
+        return node
+    return node.parts[0] if len(node.parts) == 1 else None
+
+
+def _compares_pointers(node: Node) -> bool:
+    is_comparison = node.fields.get("opcode") in COMPARISONS
+    return is_comparison and any("*" in part.type for part in node.parts)
+
+
+def _is_refusal(node: Node) -> bool:
+    """Whether this is an `if` that only returns a text."""
+    if node.kind != "IfStmt":
+        return False
+    then = _only_statement(node.parts[1])
+    value = then.parts[0] if then and then.kind == "ReturnStmt" and then.parts else None
+    return value is not None and value.kind == "StringLiteral"
+
 
 _ORDERED = ("-", "/", "%", "<<", ">>")
 """The operators that are not commutative."""
@@ -197,3 +277,63 @@ def _is_arithmetic(node: Node) -> bool:
     """Whether this is a number, or a vector of numbers; not a truth value, nor a pointer."""
     words = _unqualified(node.type).split()
     return bool(words) and _ARITHMETIC.issuperset(words)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A small change of a source.
+
+    Attributes:
+        file: the source.
+        kind: one of KINDS.
+        line: its first line.
+        span: the replaced bytes.
+        text: the replacement; empty: a dropped statement.
+        before: an excerpt of the source.
+        after: the same excerpt, changed.
+    """
+
+    file: str
+    kind: str
+    line: int
+    span: Span
+    text: bytes
+    before: str
+    after: str
+
+    def apply(self, source: bytes) -> bytes:
+        """Return the changed source."""
+        begin, end = self.span
+        return source[:begin] + (self.text or b"(void)0") + source[end:]
+
+
+def changes(tree: SyntaxTree, source: bytes, file: str, root: str = "") -> list[Change]:
+    """Return all changes of a source, in its order.
+
+    Changes that no case can notice are left out where that is obvious: see is_unnoticed.
+
+    Args:
+        tree: its syntax tree.
+        source: its bytes.
+        file: its name in messages.
+        root: the function that runs, and may call others; empty: any may run.
+    """
+    functions = tree.reachable(root) if root else tree.functions.values()
+    found: dict[Edit, Change] = {}
+    for function in functions:
+        for node, above in function.walk():
+            if above and not is_unnoticed(node, above):
+                site = Site(node, above, source, tree)
+                for kind, edits in KINDS.items():
+                    for edit in edits(site):
+                        found.setdefault(edit, _change(site, file, kind, edit))
+    return sorted(found.values(), key=lambda change: (change.span, change.text))
+
+
+def _change(site: Site, file: str, kind: str, edit: Edit) -> Change:
+    span, text = edit
+    scope = excerpt(site, span) if text else span
+    before = site.source[slice(*scope)]
+    after = site.source[scope[0] : span[0]] + text + site.source[span[1] : scope[1]]
+    line = site.source.count(b"\n", 0, span[0]) + 1
+    return Change(file, kind, line, span, text, one_line(before), one_line(after) if text else "")

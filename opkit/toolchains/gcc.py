@@ -1,14 +1,17 @@
-"""A GCC at a path given by the user, such as that of a Buildroot or Yocto SDK."""
+"""GCC: the distribution's, Linaro's, and one at a path given by the user."""
 
 from __future__ import annotations
 
 import os
+import platform
 import re
+import shlex
 from pathlib import Path
 
 from opkit.toolchains.abi import ABIS, Abi
 from opkit.toolchains.compiler import (
     Compiler,
+    Missing,
     Options,
     ToolchainError,
     described,
@@ -16,7 +19,43 @@ from opkit.toolchains.compiler import (
 )
 
 
-def find(abi: Abi, options: Options) -> Compiler | None:
+def find_gnu(abi: Abi, options: Options) -> Compiler | Missing:
+    """Return `<triple>-gcc`; on an x86-64 PC, `gcc` is enough for x64."""
+    places, package = [f"{abi.triple}-gcc"], f"gcc-{abi.triple.replace('_', '-')}"
+    if abi.name == "x64" and platform.machine() == "x86_64":
+        places, package = [*places, "gcc"], "gcc"
+    program = first_program(places)
+    if program is None:
+        return Missing("gcc", tuple(map(described, places)), f"sudo apt install {package}")
+    return Compiler("gnu", abi.name, (program,), abi.gnu_flags)
+
+
+RELEASE = "gcc-linaro-6.3.1-2017.05-x86_64"
+DOWNLOADS = "https://releases.linaro.org/components/toolchain/binaries/6.3-2017.05"
+"""Assumed, not evidenced: where Linaro keeps that release."""
+_TRIPLES = frozenset(
+    {"aarch64-linux-gnu", "arm-linux-gnueabihf"}
+)  # of the compilers in the release
+
+
+def find_linaro(abi: Abi, options: Options) -> Compiler | Missing | None:
+    """Return the compiler of the release, or None for an ABI that the release does not support."""
+    if abi.triple not in _TRIPLES:
+        return None
+    release = f"{RELEASE}_{abi.triple}"
+    folder = options.home / ".rknn"
+    place = str(folder / release / "bin" / f"{abi.triple}-gcc")
+    program = first_program([place])
+    if program is None:
+        unpack = shlex.join(["tar", "-xf", f"{release}.tar.xz", "-C", str(folder)])
+        make = shlex.join(["mkdir", "-p", str(folder)])
+        archive = f"{DOWNLOADS}/{abi.triple}/{release}.tar.xz"
+        remedy = f"{make} && {unpack}\n  after downloading {archive}"
+        return Missing("linaro's gcc", (described(place),), remedy)
+    return Compiler("linaro", abi.name, (program,), abi.gnu_flags)
+
+
+def find_prefixed(abi: Abi, options: Options) -> Compiler | None:
     """Return `<prefix>gcc`, or None if the prefix is for another ABI.
 
     Raises:

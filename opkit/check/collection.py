@@ -1,11 +1,62 @@
-"""Checks in a test file that never run: in hidden tests, and in generators without iteration."""
+"""The tests of a repository before they run: bytecode, checks without effect, and the sample.
+
+Stale bytecode is deleted: Python matches bytecode to a source by whole seconds and size, in which a
+file may change twice. Some checks never run: in hidden tests, and in generators without iteration.
+The sample is the cases for the default target's instruction set: the same in every run.
+"""
 
 from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib.util import cache_from_source
+from itertools import zip_longest
+from pathlib import Path
 from typing import Any
+
+import numpy as np
+
+from opkit.check.cases import Case
+
+_HASHED = b"\1"  # the first byte of the flags: matched by the source's hash, as in PEP 552
+
+
+def discard_bytecode(root: Path) -> None:
+    """Delete a repository's bytecode, except for that matched by a hash.
+
+    Args:
+        root: the repository; its build/, hidden folders and virtual environments are left.
+    """
+    for folder in _folders(root):
+        for file in Path(cache_from_source(str(folder / "_.py"))).parent.glob("*.pyc"):
+            with suppress(OSError):  # of another user, or deleted by another process
+                if not _is_hashed(file):
+                    file.unlink()
+
+
+def _is_hashed(file: Path) -> bool:
+    with file.open("rb") as content:
+        content.seek(4)  # after the magic number
+        return content.read(1) >= _HASHED
+
+
+def _folders(root: Path) -> Iterator[Path]:
+    """Yield the folders of a repository that may hold its Python files."""
+    for folder, subfolders, files in os.walk(root):
+        subfolders[:] = [
+            name
+            for name in subfolders
+            if not name.startswith((".", "__pycache__"))
+            and not (folder == str(root) and name == "build")
+            and not Path(folder, name, "pyvenv.cfg").exists()
+        ]
+        if any(name.endswith(".py") for name in files):
+            yield Path(folder)
+
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _ITERATORS = ("map", "filter")
@@ -99,3 +150,36 @@ def _is_generator(function: ast.FunctionDef) -> bool:
 
 def _is_fixture(function: ast.FunctionDef) -> bool:
     return any("fixture" in ast.unparse(each) for each in function.decorator_list)
+
+
+BUDGET = 80
+"""The cost of a sample; a small case has the cost 1, about 20 ms in an emulator."""
+
+ELEMENTS = 20_000  # of a case's inputs, for a cost of 1
+
+
+def _cost(case: Case) -> int:
+    return 1 + sum(np.size(array) for array in case.inputs.values()) // ELEMENTS
+
+
+def _order(case: Case) -> tuple[bool, int]:
+    """Return the key of a pseudorandom order, with cases beyond the budget last."""
+    return _cost(case) > BUDGET, zlib.crc32(case.name.encode())
+
+
+def sample(tests: Iterable[Sequence[Case]]) -> frozenset[str]:
+    """Return the names of the sampled cases: of every test at least one, within the budget.
+
+    A new case changes little of the sample.
+
+    Args:
+        tests: the cases of each test function; several may have the same cases.
+    """
+    chosen: set[str] = set()
+    left = BUDGET
+    for turn, cases in enumerate(zip_longest(*(sorted(each, key=_order) for each in tests))):
+        for case in cases:
+            if case and case.name not in chosen and (turn == 0 or _cost(case) <= left):
+                chosen.add(case.name)
+                left -= _cost(case)
+    return frozenset(chosen)

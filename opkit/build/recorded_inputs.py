@@ -1,4 +1,9 @@
-"""Records the sources of built products, for their age in the report."""
+"""What built files were made of: the inputs of the operator's objects, and the sources of products.
+
+SCons itself finds headers with a literal name in the folders of CPPPATH, and no others. So each
+compile records its inputs beside the object, and an object with other inputs is built again. The
+sources of products give their age in the report.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +13,45 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from SCons.Action import Action
 from SCons.Node import executed, up_to_date
 
-from opkit.build.objects import inputs_file
+from opkit.build.compile_environment import LISTED
 from opkit.report import ages
-from opkit.toolchains.inputs import Inputs, digests
+from opkit.toolchains.compile_inputs import Inputs, digests, prerequisites
+
+
+def operator_object(env: Any, target: str, source: str) -> list[Any]:
+    """Return the node of an object of the operator's sources, in a list.
+
+    Args:
+        env: the environment of an ABI's compiler, compiler_for(env, abi).
+        target: the path of the object.
+        source: the path of the source.
+    """
+    nodes: list[Any] = env.SharedObject(target, source)
+    env.AddPostAction(nodes, Action(_record, None))
+    env.Clean(nodes, [f"{target}{LISTED}", str(inputs_file(target))])
+    inputs = Inputs.load(inputs_file(target))
+    if inputs is None or not inputs.are_current():
+        env.AlwaysBuild(nodes)
+    return nodes
+
+
+def inputs_file(target: str) -> Path:
+    """Return the path of the inputs of an object."""
+    return Path(f"{target}.inputs")
+
+
+def _record(target: Any, source: Any, env: Any) -> None:
+    path = target[0].path
+    rule = Path(f"{path}{LISTED}").read_text(encoding="utf-8", errors="surrogateescape")
+    # zig's own headers are beside it. They stand for its version, which is a flag.
+    own = Path(str(env["CC"][0])).resolve().parent
+    read = [file for file in prerequisites(rule) if not Path(file).resolve().is_relative_to(own)]
+    folders = [folder.path for folder in map(env.Dir, env["CPPPATH"])]
+    Inputs.found(read, folders).store(inputs_file(path))
+
 
 _DESCRIPTION = "op.yml"  # part of commands, so not among SCons' sources
 

@@ -1,1 +1,0 @@
-"""The harness, a C program that runs a kernel on arrays on any executor, and its client."""

@@ -115,15 +115,21 @@ class LibraryOperator:
             is_foreign = name in foreign or name.partition("/")[0] in folders
             if path.is_file() and path.suffix not in (".yml", ".pyc") and not is_foreign:
                 found[name] = path.read_bytes()
+        others = {
+            function
+            for runtime in runtimes.available().values()
+            if runtime.name not in spec.runtimes
+            for function in runtime.check.test_functions
+        }
         return {
             name: data
             for name, data in found.items()
-            if not (_is_test(name) and _uses_others(data.decode(), spec))
+            if not (
+                name.startswith("tests/")
+                and name.endswith(".py")
+                and any(function in data.decode() for function in others)
+            )
         }
-
-
-def _is_test(name: str) -> bool:
-    return name.startswith("tests/") and name.endswith(".py")
 
 
 def source_section(operator: LibraryOperator) -> str:
@@ -152,17 +158,6 @@ def source_lines(operator: LibraryOperator) -> Iterator[str]:
             f"Speed: the time of the CPU kernel relative to that of {program} is {times}, on one "
             f"thread of an x86-64 PC ({found.inputs})."
         )
-
-
-def _uses_others(test: str, spec: OpSpec) -> bool:
-    """Whether a file of tests calls the functions of a runtime that an operator lacks."""
-    names = {
-        name
-        for runtime in runtimes.available().values()
-        if runtime.name not in spec.runtimes
-        for name in runtime.check.test_functions
-    }
-    return any(name in test for name in names)
 
 
 def descriptions(library: Path) -> list[Path]:

@@ -46,7 +46,11 @@ def _load(file: Path) -> Any:
 
 
 def _model(file: Path, graph: Any) -> Model:
-    protos = _by_name(graph)
+    protos: dict[str, Any] = {}
+    for proto in graph.node:
+        if proto.name in protos:
+            raise InvalidError(f"two nodes have the name {_quoted(proto.name)}")
+        protos[proto.name] = proto
     tensors: dict[str, Tensor] = {}
     nodes = []
     for proto in _ordered(protos):
@@ -59,15 +63,6 @@ def _model(file: Path, graph: Any) -> Model:
         node.outputs[0] for node in nodes if node.op_type in _PLACEHOLDERS and node.outputs[0]
     )
     return Model(file, "tensorflow", {}, 0, placeholders, tuple(nodes))
-
-
-def _by_name(graph: Any) -> dict[str, Any]:
-    protos: dict[str, Any] = {}
-    for proto in graph.node:
-        if proto.name in protos:
-            raise InvalidError(f"two nodes have the name {_quoted(proto.name)}")
-        protos[proto.name] = proto
-    return protos
 
 
 def _quoted(name: str) -> str:

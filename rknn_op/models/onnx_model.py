@@ -64,6 +64,7 @@ def _nodes(onnx: Any, graph: Any, scope: MutableMapping[str, Tensor]) -> Iterato
     constants = {each.name: each for each in graph.initializer}
     constants.update({each.values.name: each for each in graph.sparse_initializer})
     scope.update({name: _constant(onnx, name, each) for name, each in constants.items()})
+    # Tensor -> the description of its maker.
     makers = dict.fromkeys((each.name for each in graph.input), "an input of the graph")
     makers.update(dict.fromkeys(constants, "a constant"))
     for position, proto in enumerate(graph.node):
@@ -71,7 +72,13 @@ def _nodes(onnx: Any, graph: Any, scope: MutableMapping[str, Tensor]) -> Iterato
         inputs = tuple(_input(scope, graph, each, name) for each in proto.input)
         bodies = subgraphs(proto)
         is_constant = not bodies and _is_constant(proto.op_type, inputs)
-        _add_maker(makers, proto, name)
+        for output in filter(None, proto.output):
+            if output in makers:
+                raise InvalidError(
+                    f"node {_quoted(name)} computes the tensor {_quoted(output)}, which is also "
+                    f"{makers[output]}; tensors need different names"
+                )
+            makers[output] = f"an output of node {_quoted(name)}"
         outputs = tuple(
             _tensor(onnx, each, types, is_constant) if each else None for each in proto.output
         )
@@ -85,17 +92,6 @@ def _nodes(onnx: Any, graph: Any, scope: MutableMapping[str, Tensor]) -> Iterato
     for each in graph.output:
         if each.name not in scope:
             raise InvalidError(f"no node computes the output {_quoted(each.name)}")
-
-
-def _add_maker(makers: dict[str, str], proto: Any, node: str) -> None:
-    """Add a node's outputs to the tensors of its graph: name -> description of their maker."""
-    for name in filter(None, proto.output):
-        if name in makers:
-            raise InvalidError(
-                f"node {_quoted(node)} computes the tensor {_quoted(name)}, which is also "
-                f"{makers[name]}; tensors need different names"
-            )
-        makers[name] = f"an output of node {_quoted(node)}"
 
 
 def node_name(node: Any, position: int) -> str:

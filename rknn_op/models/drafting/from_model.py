@@ -94,12 +94,24 @@ def plans(
     names = _runtimes(file, choices)
     target = choices.target or available()[names[0]].describe.default_target
     model, groups = _chosen(file, selection, target)
-    _refuse_framework(model, names)
+    for name in names:
+        describe = available()[name].describe
+        if model.framework not in describe.frameworks:
+            raise OpkitError(
+                f"{printable(str(model.file))}: a model of {model.framework}; operators of "
+                f"{describe.title} are for models of {' and '.join(describe.frameworks)}"
+            )
     if not groups:
         return Plans(model, target, ())
     nodes = [node for group in groups for node in group]
     with step("running the model, to record cases"):
-        recording = _recording(model, nodes, inputs)
+        if model.framework == "onnx":
+            recording = record(model, nodes, inputs)
+        else:
+            note = "no library here runs a frozen graph"
+            if inputs:
+                raise OpkitError(f"--inputs: {note}; cases are not recorded")
+            recording = Recording((), (f"no recorded cases: {note}",))
     task = Task(model, names, target, template.EXAMPLES, recording)
     planned, problems = [], []
     for group in track(groups, len(groups), "describing"):
@@ -113,14 +125,6 @@ def plans(
         raise InvalidOperators(problems, len(groups))
     _refuse_equal(planned)
     return Plans(model, target, planned, recording.notes)
-
-
-def _recording(model: Model, nodes: Sequence[Node], inputs: Path | None) -> Recording:
-    if model.framework == "onnx":
-        return record(model, nodes, inputs)
-    if inputs:
-        raise OpkitError("--inputs: no library here runs a frozen graph; cases are not recorded")
-    return Recording((), ("no recorded cases: no library here runs a frozen graph",))
 
 
 def _runtimes(file: Path, choices: Choices) -> list[str]:
@@ -145,16 +149,6 @@ def _chosen(
     if selection.node is not None:
         return model, [node_of_name(model, selection.node)]
     return model, [nodes_of_type(model, selection.op_type or "")]
-
-
-def _refuse_framework(model: Model, names: Sequence[str]) -> None:
-    for name in names:
-        describe = available()[name].describe
-        if model.framework not in describe.frameworks:
-            raise OpkitError(
-                f"{printable(str(model.file))}: a model of {model.framework}; operators of "
-                f"{describe.title} are for models of {' and '.join(describe.frameworks)}"
-            )
 
 
 def _plan(found: Draft, file: Path, folder: Path, is_all: bool, choices: Choices) -> Planned:

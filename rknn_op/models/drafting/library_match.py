@@ -7,7 +7,7 @@ outputs in lower case.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -99,15 +99,11 @@ def _named(spec: OpSpec, found: Signature) -> Iterator[str]:
         if param.source and param.default is None and param.name not in slots:
             yield f"its param '{param.name}' is left out in the model"
     outputs = {each.name: each for each in spec.outputs}
-    yield from _output_problems(outputs, found.outputs)
-
-
-def _output_problems(outputs: Mapping[str, Tensor], found: Iterable[Output]) -> Iterator[str]:
-    for each in found:
-        if each.name not in outputs:
-            yield f"it has no output '{each.name}'"
+    for output in found.outputs:
+        if output.name not in outputs:
+            yield f"it has no output '{output.name}'"
         else:
-            yield from _dtype_problem(outputs[each.name], each)
+            yield from _dtype_problem(outputs[output.name], output)
 
 
 def _ordered(spec: OpSpec, found: Signature) -> Iterator[str]:

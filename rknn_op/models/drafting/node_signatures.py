@@ -238,7 +238,8 @@ def _inputs(nodes: Sequence[Node], schema: Any, names: _Names) -> Iterator[Input
         role, doc = _role(schema, position, "input", counts[-1])
         kind = _constant_kind(present)
         if kind and not schema:
-            role = _common_name(present) or role
+            last = {each.name.partition(":")[0].rpartition("/")[2] for each in present}
+            role = last.pop() if len(last) == 1 and last != {""} else role
         yield Input(
             names.take(role),
             position,
@@ -259,12 +260,6 @@ def at(tensors: Sequence[Tensor | None], position: int) -> Tensor | None:
 def _is_empty(tensor: Tensor) -> bool:
     """Whether a tensor is a constant without elements: as good as left out."""
     return tensor.constant and tensor.shape is not None and 0 in tensor.shape
-
-
-def _common_name(tensors: Iterable[Tensor]) -> str:
-    """Return the last part of the tensors' names if they have it in common; else nothing."""
-    names = {tensor.name.partition(":")[0].rpartition("/")[2] for tensor in tensors}
-    return names.pop() if len(names) == 1 else ""
 
 
 def _constant_kind(tensors: Iterable[Tensor]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from opkit.runtimes.invocation import Array
 from rknn_op.models import optional_inputs
 from rknn_op.models.drafting.node_signatures import Signature, at, converted
 from rknn_op.models.drafting.reference_trials import TimeLimitError, time_limit, tolerated_error
-from rknn_op.models.model_graph import MAX_VALUES, Node, Tensor, Value, plain
+from rknn_op.models.model_graph import MAX_VALUES, Node, Tensor, plain
 from rknn_op.models.optional_inputs import UnknownShapeError
 from rknn_op.models.running.recording import Call
 
@@ -168,20 +168,15 @@ def _expected(operator: Operator, case: Case) -> Mapping[str, Array]:
 
 def _difference(expected: Mapping[str, Array], outputs: Mapping[str, Array], error: float) -> str:
     """Return where the reference and the model's framework differ; empty: nowhere."""
-    return next(_differences(expected, outputs, error), "")
-
-
-def _differences(
-    expected: Mapping[str, Array], outputs: Mapping[str, Array], error: float
-) -> Iterator[str]:
     for name in expected.keys() & outputs.keys():
         computed, array = expected[name], outputs[name]
         if computed.shape != array.shape:
-            yield f"'{name}' has the shape {array.shape} in the model, {computed.shape} in numpy"
-        elif not np.allclose(computed, array, rtol=1e-6, atol=error, equal_nan=True):
+            return f"'{name}' has the shape {array.shape} in the model, {computed.shape} in numpy"
+        if not np.allclose(computed, array, rtol=1e-6, atol=error, equal_nan=True):
             with np.errstate(all="ignore"):
                 largest = np.nanmax(np.abs(computed.astype("f8") - array.astype("f8")))
-            yield f"'{name}' of the reference differs from the model's by up to {largest:g}"
+            return f"'{name}' of the reference differs from the model's by up to {largest:g}"
+    return ""
 
 
 # ---- Inputs that nodes leave out: neutral values -------------------------------------------------
@@ -194,23 +189,18 @@ def neutral_inputs(found: Signature, node: Node) -> dict[int, Array]:
         for each in found.inputs
         if each.formal and (tensor := at(node.inputs, each.position)) is not None
     }
+    defaults = {each.name: each.default for each in found.attributes if each.default is not None}
+    attributes = {**defaults, **node.attributes}
     values: dict[int, Array] = {}
     for each in found.inputs:
         if each.formal and each.formal not in present:
             try:
-                value = optional_inputs.value(
-                    found.op_type, each.formal, present, _attributes_with_defaults(found, node)
-                )
+                value = optional_inputs.value(found.op_type, each.formal, present, attributes)
             except UnknownShapeError:
                 continue
             if value is not None:
                 values[each.position] = value
     return values
-
-
-def _attributes_with_defaults(found: Signature, node: Node) -> Mapping[str, Value]:
-    defaults = {each.name: each.default for each in found.attributes if each.default is not None}
-    return {**defaults, **node.attributes}
 
 
 def filled(found: Signature, node: Node) -> Node:

@@ -148,11 +148,22 @@ def small_cases(found: Signature, nodes: Sequence[Node], operator: Operator) -> 
     runs = Runs(operator)
     groups: list[Group] = []
     failed = left = 0
-    for node in _different(found, nodes):
+    kinds: dict[str, Node] = {}  # of the same shapes and dtypes of inputs, and the same params
+    for node in nodes:
+        types = [(each.shape, each.dtype) for each in node.inputs if each]
+        kinds.setdefault(repr((types, params_of(found, node))), node)
+    for node in kinds.values():
         if len(groups) == _MAX_GROUPS:
             left += 1
             continue
-        group = next(_accepted(_attempts(found, node), runs), None)
+        group = next(
+            (
+                each
+                for each in _attempts(found, node)
+                if all(runs.outputs(each.case(ranges)) is not None for ranges in each.ranges)
+            ),
+            None,
+        )
         if group is None:
             failed += 1
         elif group not in groups:
@@ -170,31 +181,9 @@ def small_cases(found: Signature, nodes: Sequence[Node], operator: Operator) -> 
     else:
         others = dict(_others(groups[0], runs, _texts(found, nodes)))
         groups[0] = replace(groups[0], others=others)
-    error = max(map(tolerated_error, _all_of(groups, runs)), default=0.0)
+    outputs = (runs.outputs(group.case(ranges)) for group in groups for ranges in group.ranges)
+    error = max((tolerated_error(each) for each in outputs if each is not None), default=0.0)
     return SmallCases(groups, error, sentences)
-
-
-def _all_of(groups: Sequence[Group], runs: Runs) -> Iterator[Mapping[str, Array]]:
-    for group in groups:
-        for ranges in group.ranges:
-            outputs = runs.outputs(group.case(ranges))
-            assert outputs is not None  # each group was accepted
-            yield outputs
-
-
-def _different(found: Signature, nodes: Sequence[Node]) -> list[Node]:
-    """Return the first node of each kind: the shapes and dtypes of inputs, and the params."""
-    kinds: dict[str, Node] = {}
-    for node in nodes:
-        types = [(each.shape, each.dtype) for each in node.inputs if each]
-        kinds.setdefault(repr((types, params_of(found, node))), node)
-    return [*kinds.values()]
-
-
-def _accepted(groups: Iterable[Group], runs: Runs) -> Iterator[Group]:
-    for group in groups:
-        if all(runs.outputs(group.case(ranges)) is not None for ranges in group.ranges):
-            yield group
 
 
 # ---- Shapes --------------------------------------------------------------------------------------

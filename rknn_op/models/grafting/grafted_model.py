@@ -60,7 +60,11 @@ def graft(opened: OpenModel, model: Model, found: Sequence[Custom]) -> Graft:
     for node, (original, grafted) in zip(model.nodes, messages, strict=True):
         if custom := custom_of(found, node.op_type, node.domain):
             groups.setdefault(id(custom), []).append((node, original, grafted))
-    names = Names({*_all_names(proto.graph)})
+    taken: set[str] = set()
+    for each in _graphs(proto.graph):
+        taken.update(tensor.name for tensor in (*each.input, *each.initializer))
+        taken.update(name for node in each.node for name in (*node.input, *node.output))
+    names = Names(taken)
     constants = dict(_constants(opened.proto.graph))
     made = {}
     for custom in found:
@@ -129,14 +133,6 @@ def _graphs(graph: Any) -> Iterator[Any]:
     for node in graph.node:
         for subgraph in subgraphs(node):
             yield from _graphs(subgraph)
-
-
-def _all_names(graph: Any) -> Iterator[str]:
-    """Yield the names of all tensors."""
-    for each in _graphs(graph):
-        yield from (tensor.name for tensor in (*each.input, *each.initializer))
-        for node in each.node:
-            yield from (*node.input, *node.output)
 
 
 def _constants(graph: Any) -> Iterator[tuple[str, Any]]:
@@ -226,7 +222,9 @@ def assembled(model: OpenModel, folder: Path, name: str) -> list[Path]:
     files = [folder / name]
     if external and (model.has_external_data or size > MAX_FILE):
         files.insert(0, folder / f"{name}.data")
-        _write_data(external, model.folder, files[0])
+        with files[0].open("wb") as data:
+            for tensor in external:
+                append(tensor, _chunks(tensor, model.folder), data, files[0].name)
     else:
         for tensor in external:
             tensor.raw_data = b"".join(_chunks(tensor, model.folder))
@@ -235,12 +233,6 @@ def assembled(model: OpenModel, folder: Path, name: str) -> list[Path]:
     files[-1].write_bytes(proto.SerializeToString())
     _check(files[-1], model)
     return files
-
-
-def _write_data(external: list[Any], source: Path, file: Path) -> None:
-    with file.open("wb") as data:
-        for tensor in external:
-            append(tensor, _chunks(tensor, source), data, file.name)
 
 
 def _length(tensor: Any, folder: Path) -> int:

@@ -69,9 +69,17 @@ def prove(
         return _observed(node, shapes) if node else None
 
     actual = staged(graft.model, choose, types).run(inputs)
-    if foreign := _foreign(graft):
-        reason = f"onnxruntime has no {foreign}, so that it cannot run the original model"
-        return Proof({name: actual[name] for name in names}, not_compared=reason, shapes=shapes)
+    defs = required("onnx").defs
+    known = {each.domain for each in defs.get_all_schemas()} | {"com.microsoft"}
+    unknown = [
+        f"{each.node.domain}.{each.node.op_type}".lstrip(".")
+        for each in graft.nodes
+        if each.node.domain not in known or not (each.node.domain or defs.has(each.node.op_type))
+    ]
+    if unknown:
+        name = printable(shortened(unknown[0]))
+        reason = f"onnxruntime has no {name}, so that it cannot run the original model"
+        return Proof({each: actual[each] for each in names}, not_compared=reason, shapes=shapes)
     expected = staged(opened, lambda *_: None, types).run(inputs)
     differences = tuple(difference(name, actual[name], expected[name], max_error) for name in names)
     wrong = [each for each in differences if not each.is_equal]
@@ -98,17 +106,6 @@ def _observed(node: GraftedNode, shapes: dict[str, tuple[tuple[int, ...], np.dty
         return results
 
     return call
-
-
-def _foreign(graft: Graft) -> str:
-    """Return the type of a grafted node that onnxruntime lacks; empty if it has all."""
-    defs = required("onnx").defs
-    known = {each.domain for each in defs.get_all_schemas()} | {"com.microsoft"}
-    for each in graft.nodes:
-        node = each.node
-        if node.domain not in known or not (node.domain or defs.has(node.op_type)):
-            return printable(shortened(f"{node.domain}.{node.op_type}".lstrip(".")))
-    return ""
 
 
 def _cause(

@@ -168,7 +168,11 @@ class Rewriter:
             if each is not None and position < len(formal)
         }
         position = self.inputs.get(name, -1)
-        own = formal[position] if 0 <= position < len(formal) else _same(formal, name)
+        own = (
+            formal[position]
+            if 0 <= position < len(formal)
+            else next((each for each in formal if each.lower() == name.lower()), "")
+        )
         try:
             value = optional_inputs.value(node.op_type, own, present, node.attributes)
         except optional_inputs.UnknownShapeError as error:
@@ -333,10 +337,6 @@ def _is_used(tensor: Tensor | None) -> bool:
 def _is_empty(tensor: Tensor) -> bool:
     """Whether a tensor is a constant without elements: as good as left out."""
     return tensor.constant and tensor.shape is not None and 0 in tensor.shape
-
-
-def _same(names: Iterable[str], name: str) -> str:
-    return next((each for each in names if each.lower() == name.lower()), "")
 
 
 def _quoted(name: str) -> str:

@@ -71,7 +71,9 @@ def members(archive: bytes) -> list[tuple[str, bytes]]:
         if name == _LONG_NAMES:
             long_names = content
         elif name.startswith("/") and name not in _INDICES:
-            found.append((_long_name(long_names, name[1:]), content))
+            start = int(name[1:]) if name[1:].isdigit() else len(long_names)
+            long_name = long_names[start:].partition(b"/\n")[0]  # each ends with `/` and a newline
+            found.append((long_name.decode(errors="replace"), content))
         elif name not in _INDICES:
             found.append((name.removesuffix("/"), content))
     return found
@@ -95,12 +97,6 @@ def _entries(archive: bytes) -> Iterator[tuple[str, bytes]]:
             raise _damaged(position)
         yield name.decode(errors="replace").rstrip(), archive[start : start + size]
         position = start + size + size % 2
-
-
-def _long_name(names: bytes, offset: str) -> str:
-    """Return a name in the table of long names, which end with `/` and a newline."""
-    start = int(offset) if offset.isdigit() else len(names)
-    return names[start:].partition(b"/\n")[0].decode(errors="replace")
 
 
 def _damaged(position: int) -> OpkitError:

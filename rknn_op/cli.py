@@ -39,7 +39,7 @@ VERBS = {
 
 
 class _Verbs(click.Group):
-    """Import a verb when it is called; tell errors of the user from bugs of the command.
+    """Import a verb when it is called; report errors of the user and bugs differently.
 
     An error of the user is one line on stderr and exit status 1. A bug is a traceback and status
     70, the one of sysexits.h for internal errors.

@@ -218,7 +218,7 @@ def check_runtimes(names: Sequence[str]) -> None:
     """Refuse unknown runtimes.
 
     Raises:
-        OpkitError: a name is unknown, or there is none.
+        OpkitError: a name is unknown, or the list is empty.
     """
     expected = ", ".join(runtimes.available())
     for name in names:

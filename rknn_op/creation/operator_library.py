@@ -263,7 +263,7 @@ def find(word: str = "", runtime: str = "") -> list[LibraryOperator]:
         runtime: a runtime that each one has; empty: any.
 
     Raises:
-        OpkitError: there is none.
+        OpkitError: no operator matches.
     """
     every = operators(template.EXAMPLES)
     having = [each for each in every if not runtime or runtime in each.spec.runtimes]

@@ -13,7 +13,7 @@ from opkit.text import printable, shortened
 Dimension = int | str | None
 """A size, the name of a dynamic size, or None for an unknown one."""
 Value = int | float | str | tuple["Value", ...]
-"""The value of an attribute; tensors, graphs and types are told as an Opaque."""
+"""The value of an attribute; tensors, graphs and types are an Opaque."""
 
 
 class Opaque(str):

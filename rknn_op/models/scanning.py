@@ -71,12 +71,12 @@ class Refusal:
 
 @dataclass(frozen=True)
 class ToolkitReport:
-    """The result of asking an installed toolkit.
+    """The result of an installed toolkit.
 
     Attributes:
         name: its name.
         version: its version; empty if it refuses the model.
-        differences: where its answer differs from the lists, as sentences.
+        differences: the differences between its result and the lists, as messages.
     """
 
     name: str
@@ -231,7 +231,7 @@ def scan_file(file: Path, target: str | None, toolkit: Path | None = None) -> Sc
         return result
     if models.toolkit is None:
         raise OpkitError(f"--toolkit: {toolkit_names()} has no target {target}")
-    with step(f"asking {models.toolkit.name}"):
+    with step(f"building with {models.toolkit.name}"):
         answer = ask(models.toolkit, toolkit, file, target)
     report = ToolkitReport(models.toolkit.name, answer.version, toolkit_differences(result, answer))
     return replace(result, toolkit=report)

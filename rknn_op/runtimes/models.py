@@ -197,7 +197,7 @@ class Models:
         form: (operator) -> the form of its nodes; None: the runtime has no ONNX models with custom
             operators.
         rules: the rules for a grafted model; None: no restriction.
-        toolkit: the toolkit for `--toolkit`; None: there is none.
+        toolkit: the toolkit for `--toolkit`, or None.
         graft_refusal: why `graft` refuses models with this suffix; empty: it does not.
     """
 

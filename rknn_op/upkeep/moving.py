@@ -207,7 +207,7 @@ def _alone(folder: Path, root: Path, spec: OpSpec, lock: str) -> dict[str, bytes
 
 
 def _cruft(folder: Path, spec: OpSpec) -> dict[str, bytes]:
-    """Return cruft's record, if the template's origin is known and there is none."""
+    """Return cruft's record, if it is missing and the template's origin is known."""
     generated = {*repository.read_manifest(folder).generated, manifest.PATH}
     skipped = {*_files(folder), REQUIREMENTS, *once_only_files(spec, runtimes.selected(spec))}
     skipped -= {*generated, *template.files(), *_generated(folder, spec), LOCK, CRUFT}

@@ -194,7 +194,7 @@ def _contents(folder: Path, old: OpSpec, new: OpSpec) -> dict[str, tuple[str, by
 
 
 def _cruft(folder: Path, text: str, moved: Mapping[str, str]) -> dict[str, tuple[str, bytes]]:
-    """Return cruft's record with the new description and paths; empty if there is none."""
+    """Return cruft's record with the new description and paths; empty if it is missing."""
     try:
         state = json.loads((folder / CRUFT).read_text(encoding="utf-8"))
         state["context"]["cookiecutter"]["config"] = text

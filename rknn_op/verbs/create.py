@@ -268,7 +268,7 @@ def _new(folder: Path | None, path: Path | None, choices: Choices, yes: bool) ->
 
 @dataclass(frozen=True)
 class Output:
-    """The user's wishes for the output.
+    """The options of the output.
 
     Attributes:
         dry_run: make nothing; print the plan.
@@ -295,11 +295,11 @@ def _workspace(folder: Path | None, output: Output) -> Iterator[Output]:
     """Make the workspace of new operators, if it is new; undo it if they cannot be made.
 
     Args:
-        folder: the workspace; None: there is none, the operators stand alone.
-        output: the user's wishes.
+        folder: the workspace; None for standalone operators.
+        output: the options of the output.
 
     Yields:
-        The wishes for the operators in it.
+        The options for the operators in it.
     """
     if folder is None:
         yield output

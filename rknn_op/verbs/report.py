@@ -87,8 +87,8 @@ class Entry:
     Attributes:
         name: its name; that of the folder if op.yml has none.
         folder: its repository, relative to the folder with `build/report.html` of the team.
-        summary: of its last report; None: there is none.
-        problem: the reason for a missing or failed report; empty: there is none.
+        summary: the summary of its last report, or None.
+        problem: the reason for a missing or failed report, or an empty text.
     """
 
     name: str

@@ -176,7 +176,7 @@ def _toolkit_text(scan: Scan) -> Iterator[str]:
     if scan.toolkit is not None:
         title = f"{scan.toolkit.name} {scan.toolkit.version}".rstrip()
         lines = scan.toolkit.differences or ("it leaves the same operators",)
-        yield "\n".join([f"{title}, asked:", *(_indented(line, 2) for line in lines)])
+        yield "\n".join([f"{title}:", *(_indented(line, 2) for line in lines)])
 
 
 def _indented(text: str, spaces: int) -> str:

@@ -72,7 +72,7 @@ class Draft:
         source: the source of the reference.
         questions: the assumptions, and the facts that the model does not have.
         recorded: the recorded cases.
-        notes: sentences about the source of the reference, and about nodes without a case.
+        notes: messages about the source of the reference, and nodes without a case.
     """
 
     nodes: Sequence[Node]
@@ -107,7 +107,7 @@ def draft(task: Task, nodes: Sequence[Node]) -> Draft:
 def _from_library(
     task: Task, nodes: Sequence[Node], found: Signature, match: LibraryOperator
 ) -> tuple[Draft, str]:
-    """Return the draft with the files of the library, and the reason against it, if any."""
+    """Return the draft with the files of the library, and why it is unusable, or an empty text."""
     # The library's tensors stay tensors, though they may be constant.
     names = {each.name for each in match.spec.inputs}
     inputs = (replace(each, kind="") if each.name in names else each for each in found.inputs)
@@ -145,7 +145,7 @@ def _described(task: Task, nodes: Sequence[Node], found: Signature, notes: Seque
             }
             notes = [*notes, *small.left_out, *recorded.left_out, *recorded.differences]
             return Draft(nodes, text, spec, files, Source.ONNX, remarks, recorded, notes)
-        notes = [*notes, "onnx's evaluator takes no case of these nodes", *recorded.left_out]
+        notes = [*notes, "onnx's evaluator rejects all cases of these nodes", *recorded.left_out]
     skeleton = once_only_files(spec, _selected(task))[f"{spec.lower}_reference.py"]
     _, recorded = _cases(task, nodes, found, spec, text, skeleton.encode(), is_written=False)
     files = _tests(f"tests/test_{spec.lower}_model.py", spec, SmallCases(), recorded)
@@ -167,7 +167,7 @@ def _cases(
     reference: bytes,
     is_written: bool = True,
 ) -> tuple[SmallCases, RecordedCases]:
-    """Return the small and the recorded cases that the reference takes.
+    """Return the small and the recorded cases that the reference accepts.
 
     Nodes of TensorFlow have none: neither their shapes nor their outputs are known.
     """
@@ -202,7 +202,7 @@ _WORDS = {
 
 
 def has_evaluator(found: Signature) -> bool:
-    """Whether onnx may compute an operator, the same in each run: by code, or as a function."""
+    """Whether onnx's evaluator supports an operator and is deterministic for it."""
     if not found.is_standard or found.op_type in RANDOM:
         return False
     schema = required("onnx").defs.get_schema(found.op_type, found.opset, found.domain)

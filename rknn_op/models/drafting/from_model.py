@@ -45,8 +45,8 @@ class Plans:
     Attributes:
         model: the model.
         target: the target.
-        planned: the repositories; none if the target lacks no operator.
-        notes: sentences about the run of the model.
+        planned: the repositories; empty if the target has all operators.
+        notes: messages about the run of the model.
     """
 
     model: Model
@@ -197,7 +197,7 @@ def report(found: Plans, is_made: bool) -> str:
         is_made: whether the repositories exist; else it was a dry run.
     """
     if not found.planned:
-        return f"{printable(str(found.model.file))}: {found.target} lacks none of its operators.\n"
+        return f"{printable(str(found.model.file))}: {found.target} has all of its operators.\n"
     parts = [_of_repository(each, is_made) for each in found.planned]
     if found.notes:
         parts.append("\n".join(line for note in found.notes for line in _wrapped(printable(note))))

@@ -78,7 +78,7 @@ class Attribute:
         name: its name.
         kind: its type, by op.yml's word.
         doc: one sentence of the operator's schema.
-        default: the schema's default; None: there is none.
+        default: the schema's default, or None.
     """
 
     name: str
@@ -258,7 +258,7 @@ def at(tensors: Sequence[Tensor | None], position: int) -> Tensor | None:
 
 
 def _is_empty(tensor: Tensor) -> bool:
-    """Whether a tensor is a constant without elements: as good as left out."""
+    """Whether a tensor is a constant without elements, which counts as left out."""
     return tensor.constant and tensor.shape is not None and 0 in tensor.shape
 
 
@@ -300,15 +300,14 @@ _KINDS = {"FLOAT": "float", "INT": "int", "STRING": "string", "FLOATS": "floats"
 
 
 def _fixed(nodes: Sequence[Node], has_texts: bool) -> Iterator[tuple[str, Value]]:
-    """Yield the texts that the runtimes do not hand over, if all nodes have the same."""
+    """Yield string attributes that the runtimes do not support, if all nodes agree."""
     for name in _used(nodes) if not has_texts else ():
         values = [node.attributes.get(name) for node in nodes]
         if isinstance(values[0], str) and not isinstance(values[0], Opaque):
             if len({*values}) > 1:
                 raise OpkitError(
-                    f"{called(nodes)}: attribute '{plain(name)}' is a text, which the runtime "
-                    "does not hand to a custom operator, and differs from node to node; choose "
-                    "one node with --node"
+                    f"{called(nodes)}: attribute '{plain(name)}' is a string, which the runtime "
+                    "does not support, and differs between nodes; choose one node with --node"
                 )
             yield name, values[0]
 
@@ -345,15 +344,15 @@ def _attributes(
         if not kind:
             raise OpkitError(
                 f"{called(nodes)}: attribute '{plain(name)}' is a tensor, a graph or a list of "
-                "texts, which no runtime hands to a custom operator; rewrite these nodes, for "
-                "instance with the value as an input"
+                "strings, which no runtime supports; rewrite these nodes, for instance with the "
+                "value as an input"
             )
         doc = _sentence(definition.description) if definition else ""
         yield Attribute(name, kind, doc, default)
 
 
 def _kind(nodes: Sequence[Node], name: str) -> str:
-    """Return op.yml's word for the values of an attribute; empty if there is none."""
+    """Return op.yml's type for the values of an attribute; empty if unsupported."""
     values = [node.attributes[name] for node in nodes if name in node.attributes]
     items = [item for value in values for item in (value if isinstance(value, tuple) else (value,))]
     many = "s" if any(isinstance(value, tuple) for value in values) else ""

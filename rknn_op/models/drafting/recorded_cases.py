@@ -37,8 +37,8 @@ class RecordedCases:
         files: name of a file -> content.
         size: the bytes of all arrays.
         error: the tolerated absolute error of floats.
-        left_out: sentences about calls without a case.
-        differences: sentences about outputs that the reference does not confirm.
+        left_out: messages about calls without a case.
+        differences: messages about outputs that differ from the reference's.
     """
 
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class RecordedCases:
 def recorded_cases(
     found: Signature, calls: Sequence[Call], operator: Operator, is_written: bool
 ) -> RecordedCases:
-    """Return the cases of calls that a check takes.
+    """Return the valid cases of recorded calls.
 
     Args:
         found: the union of the nodes.
@@ -143,7 +143,7 @@ def _elements(case: Case, outputs: Mapping[str, Array]) -> int:
 
 
 def _check(operator: Operator, case: Case, outputs: Mapping[str, Array]) -> None:
-    """Refuse a case that a check does not take.
+    """Refuse a case that a check cannot run.
 
     Raises:
         CheckError: the inputs, their dtypes or the params are invalid.
@@ -159,7 +159,7 @@ def _expected(operator: Operator, case: Case) -> Mapping[str, Array]:
     """Return the reference's outputs.
 
     Raises:
-        CheckError: the reference does not take the case.
+        CheckError: the reference rejects the case.
         TimeLimitError: it takes too long.
     """
     with time_limit(MAX_SECONDS):
@@ -167,7 +167,7 @@ def _expected(operator: Operator, case: Case) -> Mapping[str, Array]:
 
 
 def _difference(expected: Mapping[str, Array], outputs: Mapping[str, Array], error: float) -> str:
-    """Return where the reference and the model's framework differ; empty: nowhere."""
+    """Return the first difference of the reference from the model; empty if they agree."""
     for name in expected.keys() & outputs.keys():
         computed, array = expected[name], outputs[name]
         if computed.shape != array.shape:

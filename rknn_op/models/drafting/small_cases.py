@@ -34,22 +34,22 @@ _UNKNOWN = 6
 """The size in place of a dynamic one."""
 
 _MAX_COUNT = 8
-"""The maximum number in a param that shrinking leaves alone: axes, modes, counts."""
+"""The maximum number in a param that shrinking does not change: axes, modes, counts."""
 
 _LIMIT = 2.0
 """The maximum processor time of an attempt."""
 
 _MAX_DIFFERENCE = 4
-"""The maximum difference between sizes that shrinking leaves alone: that of a window."""
+"""The maximum difference between sizes that shrinking does not change, as of a window."""
 
 _MAX_KEPT = 64
-"""The maximum size that an attempt leaves alone, such as a count of channels."""
+"""The maximum size that an attempt keeps, such as a count of channels."""
 
 _MAX_SECONDS = 0.2
 """The maximum processor time of a case for trying other params."""
 
 _NONSENSE = "rknn-op"
-"""A text that no operator takes."""
+"""A text that no operator accepts."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Runs:
         self._known: dict[str, Mapping[str, Array] | None] = {}
 
     def outputs(self, case: Case) -> Mapping[str, Array] | None:
-        """Return the reference's outputs; None if it does not take the case."""
+        """Return the reference's outputs; None if it rejects the case."""
         key = f"{case.name} {case.params}"
         if key not in self._known:
             start = time.process_time()
@@ -132,7 +132,7 @@ class SmallCases:
     Attributes:
         groups: the groups of cases.
         error: the tolerated absolute error of floats.
-        left_out: sentences about nodes without a small case.
+        left_out: messages about nodes without a small case.
     """
 
     groups: Sequence[Group] = ()
@@ -171,7 +171,7 @@ def small_cases(found: Signature, nodes: Sequence[Node], operator: Operator) -> 
     sentences = []
     if failed:
         nodes_text = f"{failed} node{'s' * (failed != 1)}"
-        sentences.append(f"{nodes_text} without small shapes that the reference takes")
+        sentences.append(f"{nodes_text} without small shapes that the reference accepts")
     if left:
         sentences.append(f"nodes beyond the first {_MAX_GROUPS} different ones: {left}")
     if not groups:
@@ -323,7 +323,7 @@ def _other_texts(
     group: Group, runs: Runs, name: str, value: Any, texts: Mapping[str, Sequence[str]]
 ) -> list[Any]:
     if _effective(group, runs, name, [_NONSENSE]):
-        return []  # the reference takes any text, so it says nothing about legal ones
+        return []  # the reference accepts any text, so legal values are unknown
     return _effective(group, runs, name, [each for each in texts.get(name, ()) if each != value])
 
 
@@ -340,7 +340,7 @@ def _effective(group: Group, runs: Runs, name: str, values: Iterable[Any]) -> li
 
 
 def _all_outputs(group: Group, runs: Runs, params: Mapping[str, Any]) -> list[Array] | None:
-    """Return the reference's outputs for all ranges of values; None if it does not take one."""
+    """Return the reference's outputs for all ranges of values; None if it rejects one."""
     arrays: list[Array] = []
     for ranges in group.ranges:
         outputs = runs.outputs(replace(group.case(ranges), params=params))

@@ -153,8 +153,7 @@ def input_positions(
 ) -> dict[str, int]:
     """Return name of an input or constant param -> its position in the model's nodes.
 
-    Names that are those of the operator in ONNX decide; else the order, without the inputs that no
-    node has.
+    Match by ONNX's names if they are all known; else by order, without inputs that no node has.
 
     Args:
         custom: the operator.

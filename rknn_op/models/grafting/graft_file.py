@@ -58,7 +58,7 @@ class Outcome:
         graft: the grafted model.
         proof: its comparison with the original.
         simulation: the comparison of the converted model; None: not converted.
-        warnings: sentences.
+        warnings: messages.
         files: the new files; empty if outputs differ.
     """
 

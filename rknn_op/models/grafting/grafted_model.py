@@ -179,7 +179,7 @@ def refuse_for_converter(model: Model, runtime: Runtime) -> None:
 
 
 def converter_warnings(graft: Graft, runtime: Runtime) -> list[str]:
-    """Return warnings of nodes that a converter cannot convert, as sentences."""
+    """Return warnings about nodes that a converter cannot convert."""
     rules = models_of(runtime.name).rules
     top = {id(message) for message in graft.model.proto.graph.node}
     inside = [each for each in graft.nodes if id(each.message) not in top]

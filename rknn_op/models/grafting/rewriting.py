@@ -182,7 +182,7 @@ class Rewriter:
             ) from None
         if value is None:
             raise MismatchError(
-                f"has no input '{name}'; its converter wants all inputs (expected "
+                f"has no input '{name}'; its converter requires all inputs (expected "
                 f"{', '.join(each.name for each in self.custom.spec.inputs)})"
             )
         free = names.take(f"{node.name}_{name}")
@@ -335,7 +335,7 @@ def _is_used(tensor: Tensor | None) -> bool:
 
 
 def _is_empty(tensor: Tensor) -> bool:
-    """Whether a tensor is a constant without elements: as good as left out."""
+    """Whether a tensor is a constant without elements, which counts as left out."""
     return tensor.constant and tensor.shape is not None and 0 in tensor.shape
 
 

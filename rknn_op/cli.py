@@ -96,7 +96,7 @@ def _command(verb: str) -> click.Command:
 
 
 def _require_current_folder() -> None:
-    """Require the current folder to exist, as no relative path has a meaning without it.
+    """Require the current folder to exist: relative paths need it.
 
     Raises:
         OpkitError: it was deleted.

@@ -90,7 +90,7 @@ def of_checkout(root: Path) -> Origin | None:
 
 
 def documentation(origin: Origin | None) -> str:
-    """Return the README's last line, the template's address; empty: it is not on the web."""
+    """Return the README's last line, the template's URL; empty if it is not on the web."""
     from urllib.parse import urlsplit, urlunsplit
 
     parts = urlsplit(origin.url if origin else "")

@@ -70,7 +70,7 @@ def with_framework(text: str, name: str) -> str:
 
 
 def with_repeated_input(text: str, count: int) -> str:
-    """Set the count of inputs of a description; all are like the first one but for their index.
+    """Set the count of inputs of a description; all are copies of the first one with another index.
 
     Args:
         text: a valid description in block style. The name of the first input ends with 0.

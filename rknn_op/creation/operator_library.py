@@ -37,7 +37,7 @@ MEASURED = "measured.yml"
 
 @dataclass(frozen=True)
 class Measured:
-    """An operator beside onnxruntime.
+    """The error and the speed of an operator, compared with onnxruntime.
 
     Attributes:
         onnxruntime: its version.
@@ -65,7 +65,7 @@ class LibraryOperator:
         onnx: the first opset of ONNX's operator of that name; None: not an operator of ONNX.
         refuses: the modes, types and shapes that it refuses.
         max_inputs: the maximum count of inputs, if that varies; else 0.
-        measured: beside onnxruntime; None: nothing was measured.
+        measured: compared with onnxruntime; None: not measured.
     """
 
     folder: Path
@@ -200,7 +200,7 @@ def named_operator(library: Path, name: str) -> LibraryOperator:
 
 
 def is_name_of(folder: str, name: str) -> bool:
-    """Whether a word names the operator of a folder, whose name is the operator's in snake case."""
+    """Whether a word is the name of a folder's operator; the folder has it in snake case."""
     return folder.replace("_", "") == name.lower().replace("_", "")
 
 
@@ -244,7 +244,7 @@ def plan(name: str, folder: Path | None, choices: Choices, parent: Path = Path()
 
 
 def plan_operator(operator: LibraryOperator, folder: Path | None, choices: Choices) -> Plan:
-    """Return the same for an operator.
+    """Return the plan of a repository with a given operator of the library.
 
     Raises:
         OpkitError: a choice is invalid, or the path exists.
@@ -307,7 +307,7 @@ def listing(found: Iterable[LibraryOperator]) -> str:
 
 
 def details(operator: LibraryOperator) -> str:
-    """Return everything about an operator, in lines of at most 80 characters."""
+    """Return all properties of an operator, in lines of at most 80 characters."""
     spec = operator.spec
     lines = [
         f"{spec.name}: {operator.models}, for {', '.join(spec.runtimes)}",

@@ -245,7 +245,7 @@ def shared_pins(requirements: str) -> dict[str, str]:
 
 
 def remove_other_wheels(root: Path) -> None:
-    """Remove the wheels of other opkits."""
+    """Remove wheels of other versions."""
     own, _ = wheel()
     for other in root.glob("rknn_opkit-*.whl"):
         if other.name != own.name:

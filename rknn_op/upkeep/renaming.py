@@ -133,7 +133,7 @@ def _write(
     written: Manifest,
     deleted: Collection[str],
 ) -> None:
-    """Write and delete files. op.yml is the last one: until then, the next run begins again."""
+    """Write and delete files, op.yml last: a killed run is repeated from the start."""
     new = {to: data for to, data in contents.values() if to != OP_YML}
     for to, data in new.items():
         write_bytes(folder, to, data)

@@ -242,7 +242,7 @@ def _new_operator(config: Sequence[Path], others: Sequence[Path], has_source: bo
 
 
 def _new(folder: Path | None, path: Path | None, choices: Choices, yes: bool) -> Plan:
-    """Return the plan of a new operator, after the questions.
+    """Ask for the choices of a new operator; return the plan.
 
     Args:
         folder: NAME, which may be a path that ends with the name; None: ask for it.
@@ -286,7 +286,7 @@ class Output:
 
     @property
     def first(self) -> list[Plan | NewWorkspace]:
-        """Return the plans before those of the operators."""
+        """Return the plan of the new workspace, if any."""
         return [self.workspace] if self.workspace else []
 
 
@@ -343,7 +343,7 @@ def _print_json(planned: Iterable[Plan | NewWorkspace]) -> None:
 
 
 def _refuse_first_commits(folders: Iterable[Path], output: Output) -> None:
-    """Refuse --git before anything is made; that of a workspace is checked already."""
+    """Refuse an invalid --git before anything is made; a workspace's is checked already."""
     if output.with_git and output.root is None:
         for folder in folders:
             commits.refuse_first_commit(folder)

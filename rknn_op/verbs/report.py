@@ -103,7 +103,7 @@ class Entry:
 
     @property
     def place(self) -> str:
-        """The folder in parentheses, if the name does not say it."""
+        """The folder in parentheses, if it differs from the name."""
         return "" if str(self.folder) == self.name else f" ({self.folder})"
 
     @property

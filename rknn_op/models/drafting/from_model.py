@@ -128,7 +128,7 @@ def plans(
 
 
 def _runtimes(file: Path, choices: Choices) -> list[str]:
-    """Return the runtimes: the user's, or that of the target, or the usual one of such models."""
+    """Return the user's runtimes, or the target's, or the default for such models."""
     if choices.runtimes:
         for name in choices.runtimes:
             if name not in available():
@@ -162,7 +162,7 @@ def _plan(found: Draft, file: Path, folder: Path, is_all: bool, choices: Choices
 
 
 def _refuse_equal(planned: Sequence[Planned]) -> None:
-    """Refuse two operators with one folder."""
+    """Refuse duplicate folders of operators."""
     seen: dict[str, Planned] = {}
     for each in planned:
         other = seen.setdefault(str(each.plan.folder).lower(), each)

@@ -68,7 +68,7 @@ def completed(found: Signature, spec: OpSpec) -> Signature:
 
 
 def _problems(spec: OpSpec, found: Signature, nodes: Sequence[Node]) -> Iterator[str]:
-    """Yield the reasons why an operator does not compute nodes."""
+    """Yield the reasons why an operator does not match nodes."""
     yield from _named(spec, found) if found.is_standard else _ordered(spec, found)
     params = {param.name: param for param in spec.params}
     for attribute in found.attributes:
@@ -84,7 +84,7 @@ def _problems(spec: OpSpec, found: Signature, nodes: Sequence[Node]) -> Iterator
 
 
 def _named(spec: OpSpec, found: Signature) -> Iterator[str]:
-    """Yield the differences of inputs and outputs, which have the schema's names."""
+    """Yield the differences of inputs and outputs, matched by the schema's names."""
     tensors = {each.name: each for each in spec.inputs}
     constants = {each.name for each in spec.params if each.source}
     slots = {each.name: each for each in found.inputs}
@@ -107,7 +107,7 @@ def _named(spec: OpSpec, found: Signature) -> Iterator[str]:
 
 
 def _ordered(spec: OpSpec, found: Signature) -> Iterator[str]:
-    """Yield the differences of inputs and outputs, which correspond by their order."""
+    """Yield the differences of inputs and outputs, matched by order."""
     slots: list[Tensor | Param] = [*spec.inputs, *(each for each in spec.params if each.source)]
     if len(slots) != len(found.inputs) or len(spec.outputs) != len(found.outputs):
         yield "it has another count of inputs or outputs"

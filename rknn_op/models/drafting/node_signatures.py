@@ -175,13 +175,13 @@ def _schema(op_type: str, domain: str, opset: int) -> Any:
 
 @dataclass
 class _Names:
-    """Names for inputs and outputs: free identifiers in lower case, each of them once."""
+    """Unique lower-case identifiers for inputs and outputs."""
 
     op_type: str
     taken: set[str]
 
     def take(self, wanted: str) -> str:
-        """Return a free name like the wanted one."""
+        """Return a unique name similar to the wanted one."""
         base = re.sub(r"\W+", "_", wanted, flags=re.ASCII).strip("_").lower()[:40] or "tensor"
         base = f"tensor_{base}" if base[0].isdigit() else base
         candidates = [base, f"{base}_tensor", *(f"{base}_{index}" for index in range(2, 10000))]
@@ -263,7 +263,7 @@ def _is_empty(tensor: Tensor) -> bool:
 
 
 def _constant_kind(tensors: Iterable[Tensor]) -> str:
-    """Return op.yml's word for a param with the value of constant inputs; empty for tensors."""
+    """Return op.yml's type for constant inputs as a param; empty for tensors."""
     kinds = set()
     for tensor in tensors:
         element = ELEMENT_TYPES.get(tensor.dtype)
@@ -319,7 +319,7 @@ def _used(nodes: Sequence[Node]) -> list[str]:
 
 
 def _is_type(nodes: Sequence[Node], name: str) -> bool:
-    """Whether an attribute of TensorFlow is an element type, which tensors have anyway."""
+    """Whether an attribute of TensorFlow is an element type, which tensors have, too."""
     values = [node.attributes[name] for node in nodes if name in node.attributes]
     items = [each for value in values for each in (value if isinstance(value, tuple) else (value,))]
     return bool(items) and all(isinstance(each, TypeName) for each in items)
@@ -365,7 +365,7 @@ def _kind(nodes: Sequence[Node], name: str) -> str:
 
 
 def _fits(nodes: Sequence[Node], name: str, kind: str) -> bool:
-    """Whether nodes have an attribute as its schema says; empty lists have no type."""
+    """Whether the nodes' attribute has the type of its schema; empty lists have no type."""
     values = {node.attributes[name] for node in nodes if name in node.attributes}
     return values == {()} or _kind(nodes, name) in (kind, "ints" if kind == "floats" else kind)
 
@@ -410,7 +410,7 @@ def converted(value: Value, kind: str) -> Any:
 
 
 def _short(value: Any) -> float:
-    """Return the float with the fewest digits that is the same float32."""
+    """Return the shortest decimal that rounds to the same float32."""
     import numpy as np
 
     return float(str(np.float32(value)))

@@ -220,7 +220,7 @@ def description(
 
 
 def refuse_dtypes(found: Signature, chosen: Sequence[str]) -> None:
-    """Refuse tensors that a runtime does not have.
+    """Refuse dtypes that a runtime does not support.
 
     Raises:
         OpkitError: a tensor has such a dtype.
@@ -275,7 +275,7 @@ def operator_name(found: Signature, chosen: Sequence[str]) -> str:
 
 
 def _renaming(chosen: Sequence[str]) -> Renaming | None:
-    """Return the names of custom nodes, if no chosen runtime keeps those of the model."""
+    """Return the renaming of custom nodes, if there is a single runtime that has one."""
     found = [models_of(name).renaming for name in chosen]
     return found[0] if len(found) == 1 else None
 

@@ -220,7 +220,7 @@ def _lower(name: str) -> str:
 
 
 def unique_names(taken: set[str], wanted: str) -> Iterator[str]:
-    """Yield names like the wanted one that are free."""
+    """Yield unused names similar to the wanted one."""
     for index in range(len(taken) + 1):
         name = f"{wanted}_{index}" if index else wanted
         if name not in taken:

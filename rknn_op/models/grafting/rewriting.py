@@ -35,7 +35,7 @@ class Names:
     taken: set[str] = field(default_factory=set)
 
     def take(self, wanted: str) -> str:
-        """Return a free name like the wanted one."""
+        """Return a unique name similar to the wanted one."""
         name = next(unique_names(self.taken, wanted))
         self.taken.add(name)
         return name

@@ -107,7 +107,7 @@ def plan(path: Path) -> Import:
 
 
 def make(planned: Import, folder: Path) -> None:
-    """Make the repository, whole or not at all.
+    """Make the repository atomically.
 
     Raises:
         OpkitError: the folder exists or cannot be made.

@@ -104,7 +104,7 @@ def _damaged(position: int) -> OpkitError:
 
 
 def isolated(objects: Mapping[str, bytes], entry: str, suffix: str) -> dict[str, bytes]:
-    """Return objects in which only the entry of an operator keeps its name.
+    """Rename all symbols of objects but the entry of an operator.
 
     Args:
         objects: name of an object -> its content.
@@ -178,7 +178,7 @@ def _read(name: str, content: bytes) -> _Object:
 
 
 def _parsed(content: bytes, layout: _Format) -> _Object:
-    """Return an object; one without symbols has empty tables.
+    """Parse an object; one without symbols has empty tables.
 
     Raises:
         struct.error, ValueError: it is damaged.

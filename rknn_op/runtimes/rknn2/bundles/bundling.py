@@ -180,7 +180,7 @@ def _operator(folder: Path) -> Operator:
 
 
 def _refuse_duplicates(operators: Sequence[Operator]) -> None:
-    """Refuse two operators of a type."""
+    """Refuse duplicate operator types."""
     types: dict[str, Path] = {}
     for each in operators:
         other = types.setdefault(each.op_type, each.folder)

@@ -6,9 +6,9 @@ Every command imports this module: what only the origin needs is imported in its
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import rknn_op
 from opkit.version import VERSION
@@ -43,8 +43,7 @@ def files() -> dict[str, bytes]:
 # ---- The origin: the repository that has its history and its documentation -----------------------
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """A repository with the template's history.
 
     Attributes:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from opkit import manifest, shared_files, workspace
 from opkit.errors import OpkitError
@@ -92,8 +93,7 @@ def generated_root_files(requirements: str) -> dict[str, bytes]:
     return {path: text.encode() for path, text in texts.items()}
 
 
-@dataclass(frozen=True)
-class NewWorkspace:
+class NewWorkspace(NamedTuple):
     """The plan of a new workspace.
 
     Attributes:

@@ -13,7 +13,7 @@ from opkit.text import printable, shortened
 from rknn_op.known_targets import runtime_of_target
 from rknn_op.messages import step
 from rknn_op.models import graph_def, onnx_model
-from rknn_op.models.model_graph import STANDARD, Model, Node, shape_text
+from rknn_op.models.model_graph import STANDARD, Model, Node, at, shape_text
 from rknn_op.models.toolkits import Answer, ask
 from rknn_op.runtimes.models import Models, OperatorList, models_of, toolkit_names
 
@@ -182,18 +182,17 @@ def _refusals(model: Model, operators: OperatorList, types: _Types) -> Iterator[
                 "cut the model before it, or write it as other operators",
             )
         for position in operators.constant.get(op_type, ()) if domain == STANDARD else ():
-            changing = tuple(node for node in nodes if _changes(node, position))
+            changing = tuple(
+                node
+                for node in nodes
+                if (read := at(node.inputs, position)) is not None and not read.constant
+            )
             if changing:
                 yield Refusal(
                     changing,
                     f"input {position} of {op_type} must be constant",
                     "export it as a constant, or simplify the model so that it becomes one",
                 )
-
-
-def _changes(node: Node, position: int) -> bool:
-    tensor = node.inputs[position] if position < len(node.inputs) else None
-    return tensor is not None and not tensor.constant
 
 
 # ---- The reader of a model and the list of a target ----------------------------------------------

@@ -12,16 +12,16 @@ from opkit.description.types import ELEMENT_TYPES
 from opkit.description.words import taken_by
 from opkit.errors import OpkitError
 from opkit.text import printable
-from rknn_op.models.model_files import required
+from rknn_op.models.model_files import required, schema_of
 from rknn_op.models.model_graph import (
     MAX_VALUES,
-    STANDARD,
     Model,
     Node,
     Opaque,
     Tensor,
     TypeName,
     Value,
+    at,
     plain,
 )
 
@@ -136,7 +136,7 @@ def signature(model: Model, nodes: Sequence[Node], has_texts: bool = True) -> Si
     """
     first = nodes[0]
     opset = model.opsets.get(first.domain, 1 if model.framework == "onnx" else 0)
-    schema = _schema(first.op_type, first.domain, opset) if model.framework == "onnx" else None
+    schema = schema_of(first.op_type, first.domain, opset) if model.framework == "onnx" else None
     fixed = dict(_fixed(nodes, has_texts))
     attributes = tuple(_attributes(nodes, schema, fixed))
     names = _Names(first.op_type, {each.name.lower() for each in attributes})
@@ -157,17 +157,6 @@ def signature(model: Model, nodes: Sequence[Node], has_texts: bool = True) -> Si
 def called(nodes: Sequence[Node]) -> str:
     """Return the operator's name for messages."""
     return plain(nodes[0].op_type)
-
-
-def _schema(op_type: str, domain: str, opset: int) -> Any:
-    """Return the schema of a standard operator, or None."""
-    defs = required("onnx").defs
-    if domain != STANDARD or not defs.has(op_type):
-        return None
-    try:
-        return defs.get_schema(op_type, opset, domain)
-    except defs.SchemaError:
-        return None
 
 
 # ---- Names ---------------------------------------------------------------------------------------
@@ -233,7 +222,7 @@ def _inputs(nodes: Sequence[Node], schema: Any, names: _Names) -> Iterator[Input
     for position in range(counts[-1]):
         tensors = [at(node.inputs, position) for node in nodes]
         present = [tensor for tensor in tensors if tensor is not None]
-        if not present or all(_is_empty(each) for each in present):
+        if not present or all(each.is_empty for each in present):
             continue
         role, doc = _role(schema, position, "input", counts[-1])
         kind = _constant_kind(present)
@@ -250,16 +239,6 @@ def _inputs(nodes: Sequence[Node], schema: Any, names: _Names) -> Iterator[Input
             len(present) < len(tensors),
             schema.inputs[position].name if schema and position < len(schema.inputs) else "",
         )
-
-
-def at(tensors: Sequence[Tensor | None], position: int) -> Tensor | None:
-    """Return the tensor at a position; None if a node leaves it out."""
-    return tensors[position] if position < len(tensors) else None
-
-
-def _is_empty(tensor: Tensor) -> bool:
-    """Whether a tensor is a constant without elements, which counts as left out."""
-    return tensor.constant and tensor.shape is not None and 0 in tensor.shape
 
 
 def _constant_kind(tensors: Iterable[Tensor]) -> str:

@@ -14,20 +14,14 @@ from opkit import runtimes
 from opkit.description.reader import DescriptionError
 from opkit.description.types import PREFIX, TENSOR
 from opkit.errors import OpkitError
-from rknn_op.models.drafting.node_signatures import (
-    Attribute,
-    Input,
-    Output,
-    Signature,
-    at,
-    converted,
-)
+from rknn_op.models.drafting.node_signatures import Attribute, Input, Output, Signature, converted
 from rknn_op.models.model_graph import (
     STANDARD,
     Model,
     Node,
     Tensor,
     Value,
+    at,
     identifier,
     plain,
     shape_text,

@@ -17,9 +17,9 @@ from opkit.check.operators import Operator
 from opkit.description.spec import OpSpec
 from opkit.runtimes.invocation import Array
 from rknn_op.models import optional_inputs
-from rknn_op.models.drafting.node_signatures import Signature, at, converted
+from rknn_op.models.drafting.node_signatures import Signature, converted
 from rknn_op.models.drafting.reference_trials import TimeLimitError, time_limit, tolerated_error
-from rknn_op.models.model_graph import MAX_VALUES, Node, Tensor, plain
+from rknn_op.models.model_graph import MAX_VALUES, Node, Tensor, at, plain
 from rknn_op.models.optional_inputs import UnknownShapeError
 from rknn_op.models.running.recording import Call
 

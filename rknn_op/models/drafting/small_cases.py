@@ -16,10 +16,10 @@ from opkit.check.cases import Case, Values, cases, integers, uniform
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator
 from opkit.runtimes.invocation import Array
-from rknn_op.models.drafting.node_signatures import Signature, at, params_of
+from rknn_op.models.drafting.node_signatures import Signature, params_of
 from rknn_op.models.drafting.reference_trials import TimeLimitError, time_limit, tolerated_error
 from rknn_op.models.model_files import required
-from rknn_op.models.model_graph import Node, Tensor
+from rknn_op.models.model_graph import Node, Tensor, at
 
 MAX_ELEMENTS = 4096
 """Maximum elements of a tensor in a small case."""

@@ -15,7 +15,7 @@ from opkit.text import printable, shortened
 from rknn_op.models.grafting.custom_nodes import Custom, GraftedNode, check_types, custom_of
 from rknn_op.models.grafting.rewriting import Names, rewriter
 from rknn_op.models.model_files import required
-from rknn_op.models.model_graph import Model, Node, shape_text
+from rknn_op.models.model_graph import Model, Node, domain_of, shape_text
 from rknn_op.models.onnx_file import subgraphs
 from rknn_op.models.running.weights import (
     OpenModel,
@@ -105,9 +105,7 @@ def _import_domain(proto: Any, custom: Custom, opened: OpenModel) -> None:
     domain, versions = custom.form.domain, custom.form.versions
     if domain is None:
         return
-    imported = {
-        "" if each.domain == "ai.onnx" else each.domain: each.version for each in proto.opset_import
-    }
+    imported = {domain_of(each.domain): each.version for each in proto.opset_import}
     if domain not in imported:
         opset = required("onnx.helper").make_opsetid(domain, versions[0])
         proto.opset_import.append(opset)

@@ -15,7 +15,7 @@ import numpy as np
 from opkit.errors import OpkitError
 from opkit.text import printable, shortened
 from rknn_op.models.model_files import required
-from rknn_op.models.model_graph import STANDARD, Model, Node, Tensor
+from rknn_op.models.model_graph import STANDARD, Model, Node, Tensor, domain_of
 from rknn_op.models.onnx_file import subgraphs
 from rknn_op.models.onnx_model import node_name
 from rknn_op.models.running import control
@@ -144,7 +144,7 @@ def _key_of(proto: Any, position: int) -> _Key:
 
 
 def _operator(proto: Any) -> _Operator:
-    return "" if proto.domain == "ai.onnx" else proto.domain, proto.op_type
+    return domain_of(proto.domain), proto.op_type
 
 
 @dataclass(frozen=True)

@@ -576,7 +576,7 @@ def test_one_invalid_operator_stops_all(tmp_path: Path) -> None:
     proto = model(nodes, [value("x", [4])], [value("y", [4])], domains=["mine"])
     result = create(saved(proto, tmp_path), "--all", "-p", tmp_path / "made")
     assert result.exit_code == 1
-    assert "Odd: attribute 'table' is a tensor, a graph or a list of texts" in result.stderr
+    assert "Odd: attribute 'table' is a tensor, a graph or a list of strings" in result.stderr
     assert "1 of 2 repositories were not made" in result.stderr
     assert not (tmp_path / "made").exists()
 

@@ -145,7 +145,7 @@ def plan_text(
 
 
 def create(plan: Plan, more: Mapping[str, bytes] = {}) -> None:
-    """Make a repository: whole, or not at all.
+    """Make a repository atomically.
 
     Args:
         plan: the repository.
@@ -189,7 +189,7 @@ def created(plans: Sequence[Plan], more: Mapping[str, bytes] = {}) -> Iterator[N
 
 
 def _refuse_equal(folders: Sequence[Path]) -> None:
-    """Refuse two repositories with one path.
+    """Refuse duplicate paths of repositories.
 
     Raises:
         OpkitError: two have one.
@@ -228,7 +228,7 @@ def _contents(plan: Plan) -> dict[str, dict[str, bytes]]:
 
 
 def contents_alone(plan: Plan) -> dict[str, dict[str, bytes]]:
-    """Return owner -> path -> content of every file of a repository that stands alone.
+    """Return owner -> path -> content of every file of a standalone repository.
 
     Raises:
         OpkitError: it cannot be made.

@@ -22,7 +22,7 @@ _FEW = 8
 
 
 def lint_all(paths: Sequence[Path]) -> Iterator[Complaint]:
-    """Yield the complaints of lint about all paths, in their order, with all processors.
+    """Yield the complaints about all paths, in order, on all processors.
 
     Raises:
         OpkitError: as lint does.
@@ -95,7 +95,7 @@ def _repository(
 
 
 def _refusals(root: Path) -> Iterator[Complaint]:
-    """Yield a complaint about everything else that stops `scons` at its start."""
+    """Yield complaints about other causes for `scons` to stop at its start."""
     from opkit import repository
     from opkit.build import machinery
     from opkit.repository_files import refuse_links, refuse_links_in
@@ -124,7 +124,7 @@ def _refusal(root: Path, check: Callable[[], None]) -> Iterator[Complaint]:
 
 @contextmanager
 def _cache() -> Iterator[Path]:
-    """Yield the user's cache, or else a temporary folder: nothing is written into a repository."""
+    """Yield the user's cache or a temporary folder, outside of the repository."""
     from opkit.build.user_cache import cache_folder
 
     shared = cache_folder("", os.environ)

@@ -286,7 +286,7 @@ def stage_all(
     Yields:
         In the order of the descriptions: the repository, or the error.
     """
-    from rknn_op.workers import parallel  # only here: it takes long to import
+    from rknn_op.process_pool import parallel  # only here: it takes long to import
 
     items = [(each, scratch and scratch / str(index)) for index, each in enumerate(configs)]
     first = dict[str, Path]()

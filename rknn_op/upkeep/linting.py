@@ -31,7 +31,7 @@ def lint_all(paths: Sequence[Path]) -> Iterator[Complaint]:
     for path in paths[:few]:
         yield from lint(path)
     if paths[few:]:
-        from rknn_op.workers import parallel  # only here: it takes long to import
+        from rknn_op.process_pool import parallel  # only here: it takes long to import
 
         for found in parallel(lint, paths[few:], at_once=_FEW):
             yield from found

@@ -18,10 +18,9 @@ from opkit.description.reader import position
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files import elementwise
-from opkit.files.generated import generated_files
-from opkit.files.needed import ACTION, HEADERS, WORKFLOWS, is_read, needed
+from opkit.files.generation import ACTION, HEADERS, WORKFLOWS, generated_files, is_read, needed
 from opkit.files.skeletons import once_only_files
-from opkit.files.unknown_names import unknown_names
+from opkit.files.source_check import unknown_names
 from opkit.manifest import Manifest, Wheel
 from opkit.members import SKIPPED
 from opkit.repository_files import refuse_links, write_text

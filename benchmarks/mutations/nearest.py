@@ -112,7 +112,7 @@ NEAREST: dict[str, tuple[str, ...]] = {
         *(f"{RKNN2}/test_tensors.py", f"{RKNN2}/test_attributes.py", f"{RKNN2}/test_settings.py"),
         *(f"{RKNN2}/test_c_files.py", f"{RKNN2}/test_constant_inputs.py"),
     ),
-    "opkit/runtimes/rknn2/converter.py": (f"{RKNN2}/test_converter_class.py",),
+    "opkit/runtimes/rknn2/converter_class.py": (f"{RKNN2}/test_converter_class.py",),
     "opkit/runtimes/rknn2/scons/": (f"{RKNN2}/test_products.py",),
     "opkit/runtimes/rknn2/templates/": (f"{RKNN2}/test_converter_class.py",),
     "opkit/runtimes/rknn2/simulator.py": (f"{RKNN2}/test_simulator.py",),

@@ -27,8 +27,7 @@ from opkit.description.describe import Describe
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.files.idle_threads import idle_threads
-from opkit.files.unread_params import unread_params
+from opkit.files.source_check import idle_threads, unread_params
 from opkit.report import ages
 from opkit.runtimes import expected_kernels
 from opkit.runtimes.build import VendorProgram

@@ -75,8 +75,7 @@ def _repository(
     if spec is None:
         return
     from opkit import repository
-    from opkit.files.idle_threads import idle_threads
-    from opkit.files.unread_params import unread_params
+    from opkit.files.source_check import idle_threads, unread_params
 
     missing = repository.missing(root, spec)
     yield from missing

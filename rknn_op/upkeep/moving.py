@@ -11,7 +11,7 @@ from opkit import manifest, repository, runtimes, workspace
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.files.generated import generated_files
+from opkit.files.generation import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.manifest import LOCK
 from rknn_op import template

@@ -21,7 +21,7 @@ from opkit.description.describe import Describe
 from opkit.description.limits import Limits
 from opkit.description.reader import DescriptionError
 from opkit.description.spec import OpSpec
-from opkit.files.header import operator_header
+from opkit.files.generation import operator_header
 from opkit.files.skeletons import once_only_files
 from opkit.runtimes.build import Build
 from opkit.runtimes.check import Check

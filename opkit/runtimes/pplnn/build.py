@@ -7,11 +7,10 @@ from typing import Any
 
 from opkit.description.spec import OpSpec
 from opkit.runtimes.build import Build
-from opkit.runtimes.pplnn.names import SOURCES
 from opkit.runtimes.pplnn.scons import TOOLS
 from opkit.runtimes.pplnn.scons.engine import engines
-from opkit.runtimes.pplnn.scons.host import harness_parts, host
-from opkit.runtimes.pplnn.scons.library import library
+from opkit.runtimes.pplnn.scons.pplnn_library import harness_parts, host, library
+from opkit.runtimes.pplnn.tree_names import SOURCES
 
 
 def _notes(spec: OpSpec) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from opkit.c_layout import wrapped
 from opkit.description.spec import OpSpec, Param, Tensor
-from opkit.files import copies
-from opkit.files.allowed_params import allowed_file, allowed_header
+from opkit.files import generation
+from opkit.files.c_parts import allowed_file, allowed_header
 from opkit.files.elementwise import half_type
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.kernel_source import kernels_header
@@ -26,13 +26,13 @@ def generated_files(spec: OpSpec, reference_source: str) -> dict[str, str]:
         OpkitError: the reference cannot run in RKNN-Toolkit's Python, or op.yml lists the file of
             the kernel list as another source.
     """
-    page = {"docs/vx.md": copies.copy("runtimes/rknn/docs/vx.md")}
+    page = {"docs/vx.md": generation.copy("runtimes/rknn/docs/vx.md")}
     return {
         # All: a user's file may launch a VX kernel that op.yml no longer has.
-        **copies.headers("runtimes/rknn/*.h"),
-        **copies.declarations("runtimes/rknn/include", "include"),
+        **generation.headers("runtimes/rknn/*.h"),
+        **generation.declarations("runtimes/rknn/include", "include"),
         **(page if settings(spec).has_vx_kernel else {}),
-        "generated/openvx_stub.c": copies.copy("runtimes/rknn/openvx_stub.c"),
+        "generated/openvx_stub.c": generation.copy("runtimes/rknn/openvx_stub.c"),
         f"generated/{spec.lower}_params.h": _params_header(spec),
         **allowed_file(spec),
         f"generated/{spec.lower}_kernels.h": kernels_header(spec),

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from opkit.c_layout import block_comment, wrapped
 from opkit.description.spec import OpSpec, Tensor
-from opkit.files.cases import has_only
 from opkit.files.elementwise import has_table
+from opkit.files.operator_texts import has_only
 from opkit.runtimes.rknn.settings import settings
 from opkit.text import render
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opkit.description.spec import OpSpec
-from opkit.files.cases import CASE_DTYPE, has_only
+from opkit.files.operator_texts import CASE_DTYPE, has_only
 from opkit.runtimes.files import Readme
 from opkit.runtimes.rknn.describe import DESCRIBE
 from opkit.runtimes.rknn.settings import settings

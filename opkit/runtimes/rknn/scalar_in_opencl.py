@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from opkit.complaint import Complaint, SourceError
 from opkit.description.spec import OpSpec
-from opkit.files.unknown_names import without_comments
+from opkit.files.source_check import without_comments
 
 _SAME = """
     exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan asin acos atan sinh cosh tanh asinh

@@ -7,7 +7,7 @@ from itertools import repeat
 
 from opkit.c_layout import wrapped
 from opkit.description.spec import OpSpec, Param
-from opkit.files.cases import CASE_DTYPE, has_only
+from opkit.files.operator_texts import CASE_DTYPE, has_only
 from opkit.runtimes.files import TestText
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.kernel_source import (

@@ -9,14 +9,12 @@ from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.runtimes.build import Build
 from opkit.runtimes.rknn2.chips import TARGETS
-from opkit.runtimes.rknn2.describe import DESCRIBE
+from opkit.runtimes.rknn2.describe import DESCRIBE, settings
 from opkit.runtimes.rknn2.scons import TOOLS
 from opkit.runtimes.rknn2.scons.deploy import deploy
-from opkit.runtimes.rknn2.scons.host import HARNESS_PARTS, host
 from opkit.runtimes.rknn2.scons.librknnrt import vendor_programs
-from opkit.runtimes.rknn2.scons.plugin import FOLDER, deliver, plugin
-from opkit.runtimes.rknn2.scons.simulator import simulators
-from opkit.runtimes.rknn2.settings import settings
+from opkit.runtimes.rknn2.scons.plugin import FOLDER, HARNESS_PARTS, deliver, host, plugin
+from opkit.runtimes.rknn2.scons.toolkit_python import simulators
 
 
 def _notes(spec: OpSpec) -> str:

@@ -21,8 +21,8 @@ from opkit.build.options import Request
 from opkit.check.cases import Case
 from opkit.check.operators import Operator
 from opkit.runtimes.invocation import LeftOutError, RunOptions, RunResult
-from opkit.runtimes.pplnn import engine_kernel
-from opkit.runtimes.pplnn.engine_kernel import EngineKernel
+from opkit.runtimes.pplnn import kernels
+from opkit.runtimes.pplnn.kernels import EngineKernel
 from opkit.runtimes.pplnn.one_node_model import Signature, one_node_model
 from opkit.runtimes.pplnn.scons import engine
 from opkit.runtimes.pplnn.scons.engine import executor
@@ -131,7 +131,7 @@ def test_declared_halves_are_left_out(top_k: Operator) -> None:
 )
 def test_faults(script: str, fault: str, top_k: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
     if "did not end" in fault:
-        monkeypatch.setattr(engine_kernel, "LOAD_LIMIT", 0.5)
+        monkeypatch.setattr(kernels, "LOAD_LIMIT", 0.5)
     result = run(top_k, script)
     assert result.fault == fault
     assert result.timed_out == ("did not end" in fault)

@@ -15,8 +15,8 @@ from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.pplnn import apply
-from opkit.runtimes.pplnn.names import SOURCES
-from opkit.runtimes.pplnn.settings import NAME
+from opkit.runtimes.pplnn.describe import NAME
+from opkit.runtimes.pplnn.tree_names import SOURCES
 
 OPTION = "pplnn"
 ENGINE = "--use-x86"

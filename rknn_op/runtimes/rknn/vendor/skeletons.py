@@ -12,7 +12,7 @@ from opkit.c_layout import block_comment
 from opkit.description.case_values import sample
 from opkit.description.spec import OpSpec
 from opkit.description.types import ELEMENT_TYPES
-from opkit.files.cases import CASE_DTYPE
+from opkit.files.operator_texts import CASE_DTYPE
 from opkit.python_layout import literal
 from opkit.runtimes.rknn.settings import settings
 from rknn_op.runtimes.rknn.vendor.converter import Converter

@@ -14,7 +14,7 @@ from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn2.chips import REFUSED_TARGETS, TARGETS
-from opkit.runtimes.rknn2.settings import NAME, settings
+from opkit.runtimes.rknn2.describe import NAME, settings
 from opkit.scratch import temporary_folder
 from opkit.text import did_you_mean, printable, shortened
 from opkit.toolchains import zig

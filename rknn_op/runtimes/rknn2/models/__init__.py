@@ -7,8 +7,8 @@ from pathlib import Path
 import yaml
 
 from opkit.description.spec import OpSpec
-from opkit.runtimes.rknn2.limits import READABLE, TENSOR_TYPES, unreadable_numbers
-from opkit.runtimes.rknn2.settings import PREFIX, settings
+from opkit.runtimes.rknn2.chips import READABLE, TENSOR_TYPES, unreadable_numbers
+from opkit.runtimes.rknn2.describe import PREFIX, settings
 from rknn_op.runtimes.models import ConverterRules, Form, Models, OperatorList, Renaming
 from rknn_op.runtimes.rknn2.models.toolkit import TOOLKIT
 

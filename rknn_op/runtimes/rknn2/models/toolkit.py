@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from opkit.description.spec import OpSpec
-from opkit.runtimes.rknn2.converter import FOLDER
-from opkit.runtimes.rknn2.settings import settings
-from opkit.runtimes.rknn2.toolkit import DISTRIBUTION, PACKAGES
+from opkit.runtimes.rknn2.converter_class import FOLDER
+from opkit.runtimes.rknn2.describe import settings
+from opkit.runtimes.rknn2.toolkit2 import DISTRIBUTION, PACKAGES
 from rknn_op.runtimes.models import Toolkit
 
 _NOT_OPERATORS = frozenset(("InputOperator", "OutputOperator"))

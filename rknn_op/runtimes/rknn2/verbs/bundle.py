@@ -8,7 +8,7 @@ import click
 
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn2.chips import TARGETS
-from opkit.runtimes.rknn2.settings import NAME
+from opkit.runtimes.rknn2.describe import NAME
 from rknn_op.runtimes.rknn2.bundle import bundling
 from rknn_op.upkeep.names import refuse_equal
 from rknn_op.upkeep.workspace_operators import operators, roots, with_runtime

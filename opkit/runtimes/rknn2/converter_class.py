@@ -12,11 +12,9 @@ from typing import Any
 from opkit.description.allowed_values import limits_of
 from opkit.description.spec import OpSpec, Param
 from opkit.python_layout import literal
-from opkit.runtimes.rknn2.chips import TARGETS
-from opkit.runtimes.rknn2.describe import DESCRIBE
-from opkit.runtimes.rknn2.limits import LIMITS
-from opkit.runtimes.rknn2.onnx_names import LIST_CONSTANTS, opset_of
-from opkit.runtimes.rknn2.settings import settings
+from opkit.runtimes.rknn2.chips import LIMITS, TARGETS
+from opkit.runtimes.rknn2.describe import DESCRIBE, settings
+from opkit.runtimes.rknn2.toolkit2 import LIST_CONSTANTS, opset_of
 from opkit.text import render
 
 FOLDER = "rknn2"

@@ -1,6 +1,17 @@
-"""The operators of ONNX's own domain, and their opsets: RKNN-Toolkit2 ignores classes for them."""
+"""RKNN-Toolkit2: the version for simulations, and what it does with ONNX's own operators.
+
+It ignores classes for them.
+"""
 
 from __future__ import annotations
+
+DISTRIBUTION = "rknn-toolkit2"
+# .ci/rknn2_environment reads this line.
+VERSION = "2.5.0"
+PACKAGES = f"{DISTRIBUTION}=={VERSION} 'setuptools<81'"
+"""The arguments of `pip install` in a shell. The toolkit needs pkg_resources, which newer versions
+of setuptools do not have."""
+
 
 ONNX_OPERATORS = frozenset(
     """

@@ -1,8 +1,4 @@
-"""An operator in PPLNN's own engine: a built ppl.nn runs a model of one node.
-
-ppl.nn's tool `pplnn` loads the model, reads one file for each input, runs the engine, prints shape
-and data type of each output, and writes one file for each. Its source is tools/pplnn.cc in ppl.nn.
-"""
+"""The kernel on this PC, in the harness and in ppl.nn's x86 engine."""
 
 from __future__ import annotations
 
@@ -15,12 +11,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from opkit.check.executors import on_this_pc
+from opkit.check.harness_client import HarnessKernel
+from opkit.check.instrumented import InstrumentedKernel
 from opkit.check.workers import start_worker
-from opkit.description.spec import OpSpec
+from opkit.description.limits import Limits
+from opkit.description.spec import OpSpec, Param
+from opkit.description.types import SAME_TENSOR_TYPES
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import (
     AT_FULL_SPEED,
@@ -29,10 +30,61 @@ from opkit.runtimes.invocation import (
     LeftOutError,
     RunOptions,
     RunResult,
+    Value,
+    check_integers,
+    numbers_of,
 )
-from opkit.runtimes.pplnn.calling_convention import CONVENTION
 from opkit.runtimes.pplnn.one_node_model import Signature, one_node_model
 from opkit.scratch import scratch_folder
+
+_LIMITS = Limits("PPLNN")
+
+
+def _value(param: Param, value: Any) -> Value:
+    """Return the kernel's argument for a param, as ppl.nn's parser reads its attribute."""
+    if param.type.is_text:
+        data = value.encode()
+        return Value(param.name, "char", (len(data),), data)
+    element = param.type.element
+    numbers = numbers_of(param, value, _LIMITS)
+    if element.limits:
+        check_integers(param, numbers)
+    array = np.array(numbers, element.dtype)
+    if element.kind == "float" and value != param.default:
+        array = array.astype(np.float32).astype(element.dtype)  # the precision of an attribute
+    shape = array.shape if param.type.is_list else ()
+    return Value(param.name, element.name, shape, array.tobytes())
+
+
+CONVENTION = CallingConvention(
+    tensor_types=SAME_TENSOR_TYPES,
+    input_types=SAME_TENSOR_TYPES,
+    output_types=SAME_TENSOR_TYPES,
+    value=_value,
+    statuses={1: "RC_INVALID_VALUE"},
+    has_threads=True,
+    has_shape_rule=True,
+)
+
+
+def host_kernel(spec: OpSpec, root: Path) -> InstrumentedKernel:
+    """Return a repository's kernel for this PC.
+
+    Raises:
+        OpkitError: the kernel is not built.
+    """
+    host = root / "build/pplnn/host"
+
+    def kernel(folder: Path) -> HarnessKernel:
+        library = folder / f"lib{spec.lower}.so"
+        harness, driver = root / "build/host/harness", host / "libpplnn_driver.so"
+        executor = on_this_pc(harness, driver, library, f"{spec.lower}_pplnn")
+        return HarnessKernel(spec, executor, root, CONVENTION, library=library)
+
+    return InstrumentedKernel(
+        kernel(host / "delivered"), lambda: kernel(host), lambda: kernel(host / "profiled")
+    )
+
 
 LOAD_LIMIT = 10.0
 """The timeout, in seconds, of what the tool does besides running the operator."""

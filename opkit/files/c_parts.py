@@ -1,4 +1,4 @@
-"""The check of params against `min`, `max` and `choices` of op.yml, in C."""
+"""C that the kernels of several runtimes share: refused params, and threads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from opkit.c_layout import LINE_LENGTH, wrapped
 from opkit.description.allowed_values import describe_allowed
-from opkit.description.spec import OpSpec, Param
+from opkit.description.spec import AUTO_THREADS, OpSpec, Param
 from opkit.text import c_float, c_string, render, shortened
 
 
@@ -179,3 +179,31 @@ def string_lines(text: str, indent: int) -> str:
     if len(text) <= width:
         return c_string(text)
     return f"\n{' ' * indent}".join(map(c_string, re.findall(rf".{{1,{width}}}(?: |$)|\S+", text)))
+
+
+HEADER = "include/opkit/compute/parallel.h"
+"""The header with opkit_parallel_for, in a repository."""
+
+
+def definitions(spec: OpSpec) -> str:
+    """Return the macros for loops in several threads, which precede the first include of a file."""
+    if not spec.has_threads:
+        return ""
+    what = "one for each processor" if spec.threads == AUTO_THREADS else "`threads` in op.yml"
+    return f"""\
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* for opkit/compute/thread_pool.h */
+#endif
+#define OPKIT_THREADS {spec.threads} /* {what} */
+
+"""
+
+
+def include(spec: OpSpec, root: str) -> str:
+    """Return the line that includes opkit_parallel_for.
+
+    Args:
+        spec: the operator.
+        root: the path of the repository, relative to the file, with a slash at its end.
+    """
+    return f'#include "{root}{HEADER}"\n' if spec.has_threads else ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from opkit.description.spec import OpSpec
 from opkit.description.words import taken_by
-from opkit.runtimes.pplnn.settings import settings
+from opkit.runtimes.pplnn.describe import settings
 
 SOURCES = "pplnn/src"
 """The folder of a repository that stands for ppl.nn's own `src`."""

@@ -14,8 +14,8 @@ from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.rknn2.chips import TARGETS
-from opkit.runtimes.rknn2.settings import NAME, settings
-from opkit.runtimes.rknn2.toolkit import DISTRIBUTION, PACKAGES
+from opkit.runtimes.rknn2.describe import NAME, settings
+from opkit.runtimes.rknn2.toolkit2 import DISTRIBUTION, PACKAGES
 
 OPTION = "rknn2_python"
 ENVIRONMENT = Path(".venv-rknn2")

@@ -19,9 +19,8 @@ from opkit.runtimes.invocation import (
     RunOptions,
     RunResult,
 )
+from opkit.runtimes.rknn2.chips import CONVERTER, IDLE_NPU, TENSOR_TYPES
 from opkit.runtimes.rknn2.conversion import MODEL_CONVENTION, Conversion, ConversionError
-from opkit.runtimes.rknn2.librknnrt import CONVERTER, IDLE_NPU
-from opkit.runtimes.rknn2.limits import TENSOR_TYPES
 
 
 class LibrknnrtKernel:

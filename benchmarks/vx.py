@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from benchmarks import results_file
-from opkit.runtimes.rknn.vx.compiler import compile_vx
+from opkit.runtimes.rknn.vx.pc_compiler import compile_vx
 
 COMMAND = "python -m benchmarks.vx --output benchmarks"
 AIMS = {1: 0.5, 150: 8.0}  # kernels in a file -> maximum seconds

@@ -23,8 +23,8 @@ LAYERS = (
     # What everything may use.
     ("opkit", "opkit.errors", "opkit.version", "opkit.text", "opkit.complaint"),
     ("opkit.terminal",),
-    ("opkit.bounded_file", "opkit.scratch", "opkit.manifest", "opkit.c_layout"),
-    ("opkit.workspace", "opkit.members"),
+    ("opkit.file_io", "opkit.scratch", "opkit.manifest", "opkit.c_layout"),
+    ("opkit.workspace_members", "opkit.workspace_members"),
     ("opkit.python_layout",),
     # op.yml, and what it can say to a runtime.
     ("opkit.description",),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from opkit import shared_files
 from opkit.errors import OpkitError
-from opkit.workspace import FILE, above
+from opkit.workspace_members import FILE, above
 from rknn_op import own_opkit, template
 from rknn_op.all_or_nothing import apply, restored_on_error
 from rknn_op.creation.completion import REQUIREMENTS, shared_pins

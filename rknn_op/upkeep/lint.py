@@ -142,7 +142,7 @@ _UPDATE = "`rknn-op update` brings the repository to this version"
 
 def _opkit(root: Path) -> Iterator[Complaint]:
     """Yield complaints if a repository's opkit is not the one of this version."""
-    from opkit import manifest, repository, workspace
+    from opkit import manifest, repository, workspace_members
     from rknn_op import own_opkit
     from rknn_op.creation.wheel import wheel
 
@@ -161,7 +161,7 @@ def _opkit(root: Path) -> Iterator[Complaint]:
     except OpkitError as error:
         yield Complaint(own.name, str(error), hint=own_opkit.RESTORE)
         return
-    if not workspace.of_member(root):  # whose lock is its workspace's
+    if not workspace_members.of_member(root):  # whose lock is its workspace's
         yield from repository.changed_lock(root)
     if own != current:
         problem = f"is of version {own.version}; this command is of {current.version}"

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from opkit import runtimes, workspace
+from opkit import runtimes, workspace_members
 from opkit.complaint import Complaint, SourceError
 from opkit.description.file import read_description
 from opkit.description.reader import position
 from opkit.errors import OpkitError
-from opkit.members import members
+from opkit.workspace_members import members
 
 # Of `rknn-op lint` of hundreds of operators, parsing YAML again would be a fifth of the time.
 _NAME = re.compile(r"^name[ ]*:[ ]+(\w+)[ ]*(?:#.*)?$", re.MULTILINE)
@@ -88,7 +88,7 @@ def shown(path: Path) -> str:
 
 def _neighbors(folders: Iterable[Path]) -> Iterator[Path]:
     """Yield all operators of the workspaces that have some of the folders."""
-    roots = {root for folder in folders if (root := workspace.of_member(folder))}
+    roots = {root for folder in folders if (root := workspace_members.of_member(folder))}
     for root in sorted(roots):
         yield from members(root)
 

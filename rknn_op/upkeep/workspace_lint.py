@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from opkit import repository, workspace
+from opkit import repository, workspace_members
 from opkit.complaint import Complaint
-from opkit.members import members
 from opkit.shared_files import shared_files
+from opkit.workspace_members import members
 from rknn_op.creation.wheel import wheel
 
 _UPDATE = "`rknn-op update` of the workspace brings it to this version"
@@ -34,7 +34,7 @@ def complaints(root: Path) -> Iterator[Complaint]:
     for each in repository.changed_lock(root):
         yield replace(each, file=str(root / each.file))
     for member in members(root):
-        if workspace.has_wheel(member):
+        if workspace_members.has_wheel(member):
             problem = "has a wheel of its own, so it is not a member of the workspace"
             hint = f"run `rknn-op workspace add {member}`, or move it elsewhere"
             yield Complaint(str(member), problem, hint=hint, severity="warning")

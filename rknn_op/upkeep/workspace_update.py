@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from opkit import repository, runtimes, workspace
+from opkit import repository, runtimes, workspace_members
 from opkit.description.file import read_description
 from opkit.errors import OpkitError
-from opkit.members import members
 from opkit.repository_files import refuse_links, write_bytes, write_text
 from opkit.scratch import temporary_folder
+from opkit.workspace_members import members
 from rknn_op.creation.completion import REQUIREMENTS, remove_other_wheels
 from rknn_op.creation.new_workspace import generated, users_files, users_files_of
 from rknn_op.creation.requirements import requirements_text
@@ -45,7 +45,7 @@ def update_workspace(
             file to write is a link.
     """
     own, _ = wheel()
-    found = [each for each in members(root) if not workspace.has_wheel(each)]
+    found = [each for each in members(root) if not workspace_members.has_wheel(each)]
     _refuse_unusable(found)
     refuse_links(root, own.name, *generated(""), REQUIREMENTS)
     is_current = (root / own.name).is_file()
@@ -80,7 +80,7 @@ def _place(root: Path, found: list[Path], dry_run: bool) -> Iterator[Path]:
     with temporary_folder() as scratch:
         copy = scratch / "workspace"
         copy.mkdir()
-        for path in [*_shared_paths(root), workspace.FILE]:
+        for path in [*_shared_paths(root), workspace_members.FILE]:
             (copy / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(root / path, copy / path)
         ignored = shutil.ignore_patterns("build", ".git", ".venv", ".cache")
@@ -159,7 +159,7 @@ def _news(
     # Of several wheels, none is known to be that of the workspace's version.
     old = users_files_of(wheels[0].read_bytes()) if len(wheels) == 1 else {}
     absent = [path for path in now if path not in old]
-    if workspace.FILE in old:  # as in every version that has these texts
+    if workspace_members.FILE in old:  # as in every version that has these texts
         return [*news(old, yours, now)], [path for path in absent if path not in yours], []
     differing = [path for path in absent if path in yours and yours[path] != now[path]]
     return [*news(old, yours, now)], [], differing

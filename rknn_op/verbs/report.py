@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 import click
 
-from opkit import workspace
+from opkit import workspace_members
 from opkit.report import summary
 from opkit.repository_files import write_text
 from rknn_op.scons_runs import Run
@@ -45,7 +45,7 @@ def command(
         (folder / summary.FILE).unlink(missing_ok=True)
     runs = run_scons(folders, [["report", *ctx.meta["scons"]]], jobs, err=False)
     if len(folders) > 1:
-        root = workspace.above(folders[0]) or Path()
+        root = workspace_members.above(folders[0]) or Path()
         write_text(root, PAGE, _page(root, runs))
         click.echo(os.path.relpath(root / PAGE))
     ctx.exit(status(runs))

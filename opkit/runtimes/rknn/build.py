@@ -3,23 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from opkit.build.compile_commands import EditorCommands
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.runtimes.build import Build
-from opkit.runtimes.rknn import editor, rknnop, target_table
+from opkit.runtimes.rknn import boards, rknnop
 from opkit.runtimes.rknn.scons import TOOLS
-from opkit.runtimes.rknn.scons.device_library import device_library
 from opkit.runtimes.rknn.scons.driver import driver_programs
-from opkit.runtimes.rknn.scons.host import harness_parts, host
-from opkit.runtimes.rknn.scons.package import package
+from opkit.runtimes.rknn.scons.host_runtime import harness_parts, host
+from opkit.runtimes.rknn.scons.package import device_library, package
 from opkit.runtimes.rknn.scons.vx_debugger import vx_debugger
 from opkit.runtimes.rknn.scons.vx_kernel import vx_kernel
+from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.vx import clang
+from opkit.runtimes.rknn.vx.clang import editor_arguments
+
+NAMES = "build/editor/names.h"
+LANGUAGE = "build/editor/language.h"
+
+
+def editor_commands(root: Path, operator: OpSpec) -> EditorCommands:
+    """Return the commands for the .vx files of a repository."""
+    arguments = editor_arguments(settings(operator).vx_version)
+    return EditorCommands(
+        commands={
+            path.name: (*arguments, "-include", LANGUAGE, "-x", "cl") for path in root.glob("*.vx")
+        },
+        headers={NAMES: clang.macros(), LANGUAGE: _language(operator)},
+    )
+
+
+def _language(operator: OpSpec) -> str:
+    """Return a header with the vendor compiler's built-ins, for clangd."""
+    return (
+        f'#include "{Path(NAMES).name}"\n'
+        f"#include <prelude.h>\n"
+        "/* A kernel may have the name of a macro. */\n"
+        f"#undef {operator.lower}\n"
+        "/* Editors ignore local memory; pointers to it are like any other. */\n"
+        "#undef local\n"
+        "#undef __local\n"
+        "#define local\n"
+        "#define __local\n"
+    )
 
 
 def _notes(spec: OpSpec) -> str:
-    table = "\n".join(f"  {line}" for line in target_table.plain().splitlines())
+    table = "\n".join(f"  {line}" for line in boards.target_table().splitlines())
     return (
         f"The package is build/<target>/{spec.name}.rknnop.\n\n"
         f"The minimum version on each chip, and where to look it up:\n\n{table}"
@@ -52,5 +85,5 @@ BUILD = Build(
     notes=_notes,
     harness_parts=harness_parts,
     vendor_programs=driver_programs,
-    editor_commands=editor.commands,
+    editor_commands=editor_commands,
 )

@@ -1,4 +1,4 @@
-"""library(env, target, abi): compile all sources, archive the math, and build the cases' libraries."""
+"""library(env, target, abi): compile all sources, archive the math, build the cases' libraries."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from typing import Any
 from opkit.build.debugger import debug_alias, require_case
 from opkit.build.options import Request
 from opkit.description.spec import OpSpec
-from opkit.runtimes.rknn.kernels import require_vx_kernel
 from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.vx_requirements import require_vx_kernel
 
 COMMAND = "vx-gdb"
 
@@ -42,4 +42,4 @@ def vx_debugger(env: Any, request: Request, needed: Sequence[Any]) -> None:
         needed: the nodes that the VX kernel's initializer needs.
     """
     if COMMAND in request.commands:
-        debug_alias(env, COMMAND, needed, "opkit.runtimes.rknn.vx.debug")
+        debug_alias(env, COMMAND, needed, "opkit.runtimes.rknn.vx.gdb")

@@ -11,9 +11,9 @@ from SCons.Action import Action
 
 from opkit.build.options import Request, print_errors
 from opkit.description.spec import OpSpec
-from opkit.runtimes.rknn.kernels import require_vx_kernel
+from opkit.runtimes.rknn.kernel_skeletons import vx_file
 from opkit.runtimes.rknn.settings import settings
-from opkit.runtimes.rknn.skeletons import vx_file
+from opkit.runtimes.rknn.vx_requirements import require_vx_kernel
 
 
 def usage(operator: OpSpec) -> Sequence[tuple[str, str]]:
@@ -42,8 +42,8 @@ def vx_kernel(env: Any) -> Any:
 
 
 def _compile(target: Any, source: Any, env: Any) -> None:
-    from opkit.runtimes.rknn.vx.kernel import compiled
-    from opkit.runtimes.rknn.vx.words import unpublished
+    from opkit.runtimes.rknn.vx.drift import unpublished
+    from opkit.runtimes.rknn.vx.emulated_kernel import compiled
 
     spec = env["OPERATOR"]
     program = compiled(Path(), spec, kernels=(spec.lower,))

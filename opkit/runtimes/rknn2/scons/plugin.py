@@ -9,7 +9,7 @@ from typing import Any
 
 from SCons.Action import Action
 
-from opkit import atomic_file
+from opkit import file_io
 from opkit.build.compile_environment import compiler_for, words
 from opkit.build.harness import GUARDED, Parts, harness, runtime_library
 from opkit.build.libraries import (
@@ -191,7 +191,7 @@ def _examine(target: Any, source: Any, env: Any) -> None:
 
 def _deliver(target: Any, source: Any, env: Any) -> None:
     path = Path(target[0].path)
-    atomic_file.write(path, Path(source[0].path).read_bytes())
+    file_io.write_atomically(path, Path(source[0].path).read_bytes())
     # One write per line: other targets are built in parallel.
     print(f"{path}: {path.stat().st_size} bytes\n", end="")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from opkit.runtimes.rknn.limits import LIMITS
+from opkit.runtimes.rknn.boards import LIMITS
 from rknn_op.runtimes.rknn.vendor.files import VendorFile
 
 _COMMENT_OR_STRING = re.compile(

@@ -13,8 +13,8 @@ from opkit.build.libraries import Phase, instrumented, kernel_objects, profiled_
 from opkit.build.machinery import FOLDER as MACHINERY
 from opkit.build.user_cache import shared_folder
 from opkit.errors import OpkitError
+from opkit.runtimes.rknn.kernel_source import kernel_sources
 from opkit.runtimes.rknn.settings import settings
-from opkit.runtimes.rknn.sources import kernel_sources
 from opkit.runtimes.rknn.vx.clang import FOLDER as VX_FOLDER
 from opkit.runtimes.rknn.vx.clang import code, language, share_precompiled
 

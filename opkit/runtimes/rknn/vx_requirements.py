@@ -7,7 +7,7 @@ import re
 from opkit.complaint import Complaint
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn import kernel_source, skeletons
+from opkit.runtimes.rknn import kernel_skeletons, kernel_source
 from opkit.runtimes.rknn.kernel_source import is_quantized
 from opkit.runtimes.rknn.settings import settings
 
@@ -51,11 +51,11 @@ def unwritten_vx_kernel(spec: OpSpec, source: str) -> str:
     Returns:
         A sentence that names both remedies; empty if the user has written the kernel.
     """
-    if spec.elementwise or _code(source) != _code(skeletons.vx_kernel(spec)):
+    if spec.elementwise or _code(source) != _code(kernel_skeletons.vx_kernel(spec)):
         return ""
     return (
-        f"{skeletons.vx_file(spec)} is still the generated one, which copies the first input. "
-        f"Write the VX kernel; or, for an operator with a CPU kernel alone, write "
+        f"{kernel_skeletons.vx_file(spec)} is still the generated one, which copies the first "
+        f"input. Write the VX kernel; or, for an operator with a CPU kernel alone, write "
         f"`kernels: [cpu]` in op.yml and delete test_vx_kernel from tests/test_{spec.lower}.py"
     )
 
@@ -100,7 +100,7 @@ below them{also}
 
 def _test_to_add(spec: OpSpec) -> str:
     checks = "TensorFormat, check_vx_kernel" if is_quantized(spec) else "check_vx_kernel"
-    return _TEST_TO_ADD.format(lower=spec.lower, checks=checks, test=skeletons.vx_test(spec))
+    return _TEST_TO_ADD.format(lower=spec.lower, checks=checks, test=kernel_skeletons.vx_test(spec))
 
 
 def _complaint(spec: OpSpec, problem: str, hint: str, line: int | None = None) -> Complaint:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx import clang
-from opkit.runtimes.rknn.vx.reader import UNSET, Broken, Reading, encoded, read
 from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
+from opkit.runtimes.rknn.vx.source_reader import UNSET, Broken, Reading, encoded, read
 from opkit.scratch import scratch_folder, whole_folder
 
 _SECTIONS = Path(__file__).parent / "sections.ld"

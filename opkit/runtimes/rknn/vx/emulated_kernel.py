@@ -27,24 +27,25 @@ from opkit.runtimes.invocation import (
     RunResult,
     Value,
 )
-from opkit.runtimes.rknn.calling_convention import CONVENTION
-from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
-from opkit.runtimes.rknn.kernels import unwritten_vx_kernel
+from opkit.runtimes.rknn.host_kernels import CONVENTION, HOST, host_kernel
+from opkit.runtimes.rknn.kernel_skeletons import vx_file
 from opkit.runtimes.rknn.settings import settings
-from opkit.runtimes.rknn.skeletons import vx_file
-from opkit.runtimes.rknn.vx.board import LENIENT, PADDED, STRICT, check_board
 from opkit.runtimes.rknn.vx.clang import FOLDER
-from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
-from opkit.runtimes.rknn.vx.coverage import coverage
 from opkit.runtimes.rknn.vx.launch import (
+    LENIENT,
+    PADDED,
+    STRICT,
     Border,
     Launch,
     TensorFormat,
     border_of,
+    check_board,
+    coverage,
     kernel_name_of,
     launch_of,
     uniforms_of,
 )
+from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.runner import (
     PADDING_WRITE,
     PAST_END,
@@ -53,6 +54,7 @@ from opkit.runtimes.rknn.vx.runner import (
     VxRunResult,
     emulator,
 )
+from opkit.runtimes.rknn.vx_requirements import unwritten_vx_kernel
 
 # Events that a kernel may cause, as long as its results do not depend on them: the length of a row
 # need not be a multiple of a work item's elements, a value from outside of a tensor may be

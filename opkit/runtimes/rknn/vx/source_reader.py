@@ -19,26 +19,27 @@ from opkit.runtimes.rknn.vx.clang import (
     digest,
     key,
     language,
+    macros,
     prelude,
     prelude_texts,
     run_unchecked,
     zig,
 )
 from opkit.runtimes.rknn.vx.diagnostics import readable
-from opkit.runtimes.rknn.vx.expansion import (
+from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
+from opkit.runtimes.rknn.vx.source_text import (
     kept_macros,
     origin,
     with_line_directives,
     without_line_directives,
 )
-from opkit.runtimes.rknn.vx.names import macros
-from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
 from opkit.scratch import scratch_folder
 from opkit.toolchains.clang_ast import DUMP
 from opkit.toolchains.compile_inputs import Inputs, prerequisites
 
 if TYPE_CHECKING:
     from opkit.runtimes.rknn.vx.syntax_tree import Declarations
+
 
 _ERRORS = (
     *("-fsyntax-only", "-w", "-ferror-limit=0"),
@@ -217,7 +218,7 @@ class _Reader:
 
     def _corrected(self, data: bytes, names: str, copy: Path) -> _Unit:
         """Return a text with its corrections; if some are in macros, the macros are expanded."""
-        from opkit.runtimes.rknn.vx.corrections import corrected, in_macros
+        from opkit.runtimes.rknn.vx.source_text import corrected, in_macros
 
         def errors(text: bytes) -> str:
             return self._errors(without_line_directives(text), names, copy)
@@ -237,7 +238,7 @@ class _Reader:
 
     def _expanded(self, data: bytes, copy: Path) -> _Unit | None:
         """Return a text with its macros expanded, or None if they cannot be."""
-        from opkit.runtimes.rknn.vx.corrections import pasted
+        from opkit.runtimes.rknn.vx.source_text import pasted
 
         definitions = run_unchecked(
             *(zig(), "clang", "-x", "cl", *self.language, "-dM", "-E", str(PRELUDE / "prelude.h"))

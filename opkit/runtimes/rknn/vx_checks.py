@@ -18,11 +18,10 @@ from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator, operator_of
 from opkit.check.results import Result, running_test
 from opkit.check.tolerance import Tolerance
-from opkit.runtimes.rknn.kernels import require_vx_kernel
 from opkit.runtimes.rknn.settings import VX_KERNEL
-from opkit.runtimes.rknn.vx.board import STRICT
-from opkit.runtimes.rknn.vx.kernel import POISON, WRITES_OUTSIDE, EmulatedKernel
-from opkit.runtimes.rknn.vx.launch import Border, TensorFormat
+from opkit.runtimes.rknn.vx.emulated_kernel import POISON, WRITES_OUTSIDE, EmulatedKernel
+from opkit.runtimes.rknn.vx.launch import STRICT, Border, TensorFormat
+from opkit.runtimes.rknn.vx_requirements import require_vx_kernel
 
 
 def vx_kernel(

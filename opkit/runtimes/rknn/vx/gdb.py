@@ -1,6 +1,6 @@
 """Prints a gdb command that stops in the VX kernel, for `scons vx-gdb`.
 
-`python -m opkit.runtimes.rknn.vx.debug CASE [run]`, as opkit.check.debug.
+`python -m opkit.runtimes.rknn.vx.gdb CASE [run]`, as opkit.check.debug.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 from opkit.check import debug
 from opkit.check.operators import Operator
 from opkit.runtimes.invocation import Invocation
-from opkit.runtimes.rknn.testing import vx_kernel
+from opkit.runtimes.rknn.vx_checks import vx_kernel
 
 
 def vx_kernel_command(operator: Operator, invocation: Invocation) -> list[str]:

@@ -12,10 +12,9 @@ NEAREST: dict[str, tuple[str, ...]] = {
         *("tests/test_scratch.py", "tests/template/test_manifest.py", "tests/build/test_lock.py"),
         *("tests/toolchains/test_elfcheck.py", f"{RKNN}/test_rknnop.py"),
     ),
-    "opkit/c_layout.py": ("tests/files/test_layout.py",),
     "opkit/complaint.py": ("tests/description/test_complaints.py", "tests/rknn_op/test_lint.py"),
     "opkit/manifest.py": ("tests/template/test_manifest.py",),
-    "opkit/python_layout.py": ("tests/files/test_layout.py",),
+    "opkit/code_layout.py": ("tests/files/test_layout.py",),
     "opkit/repository.py": (
         *("tests/template/test_ownership.py", "tests/template/test_manifest.py"),
         *("tests/rknn_op/test_update.py", "tests/build/test_build.py"),

@@ -6,7 +6,7 @@ import re
 import textwrap
 from dataclasses import dataclass
 
-from opkit.c_layout import LINE_LENGTH, wrapped
+from opkit.code_layout import LINE_LENGTH, wrapped
 from opkit.description.allowed_values import describe_allowed
 from opkit.description.spec import AUTO_THREADS, OpSpec, Param
 from opkit.text import c_float, c_string, render, shortened

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opkit.c_layout import comment, wrapped
+from opkit.code_layout import comment, wrapped
 from opkit.description.spec import OpSpec, Tensor
 from opkit.description.types import ELEMENT_TYPES
 from opkit.files.operator_texts import (

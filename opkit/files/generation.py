@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
-from opkit.c_layout import with_comment
+from opkit.code_layout import with_comment
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.files import elementwise
 from opkit.runtimes.interface import Runtime

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from opkit.c_layout import LINE_LENGTH
+from opkit.code_layout import LINE_LENGTH
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.text import escape_comment
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 
-from opkit.c_layout import LINE_LENGTH, comment, wrapped
+from opkit.code_layout import LINE_LENGTH, bracketed, comment, literal, wrapped
 from opkit.description.case_values import SAMPLES, needed_rank, sample
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.description.types import ELEMENT_TYPES
@@ -21,7 +21,6 @@ from opkit.files.operator_texts import (
 )
 from opkit.files.readme import gitattributes, readme
 from opkit.files.source_check import PLACEHOLDER
-from opkit.python_layout import bracketed, literal
 from opkit.runtimes.files import RuntimeTexts, TestText
 from opkit.runtimes.interface import Runtime
 from opkit.text import c_string, render

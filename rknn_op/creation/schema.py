@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from opkit import runtimes
-from opkit.c_layout import LINE_LENGTH
+from opkit.code_layout import LINE_LENGTH
 from opkit.description.any_case import words
 from opkit.description.build_keys import FLAG, MAX_PATH, PATH, SOURCE_SUFFIXES
 from opkit.description.describe import Describe, Described

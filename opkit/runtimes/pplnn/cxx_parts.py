@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opkit.c_layout import comment
+from opkit.code_layout import comment
 from opkit.description.spec import OpSpec, Param, ParamValue
 from opkit.runtimes.pplnn.describe import settings
 from opkit.runtimes.pplnn.tree_names import Names

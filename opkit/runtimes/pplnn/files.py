@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opkit.c_layout import wrapped
+from opkit.code_layout import wrapped
 from opkit.description.spec import OpSpec, Param
 from opkit.files import generation
 from opkit.runtimes.files import Files, Readme, RuntimeTexts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opkit.c_layout import block_comment, wrapped
+from opkit.code_layout import block_comment, wrapped
 from opkit.description.spec import OpSpec
 from opkit.runtimes.pplnn.describe import settings
 from opkit.runtimes.pplnn.tree_names import ENGINES, names

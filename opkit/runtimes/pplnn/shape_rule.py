@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opkit.c_layout import comment, wrapped
+from opkit.code_layout import comment, wrapped
 from opkit.description.spec import OpSpec
 from opkit.runtimes.pplnn.sources import has_shape_rule
 from opkit.text import c_string, render

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from opkit.c_layout import LINE_LENGTH, comment, with_comment, wrapped
+from opkit.code_layout import LINE_LENGTH, comment, with_comment, wrapped
 from opkit.description.spec import OpSpec, Param
 from opkit.description.types import ELEMENT_TYPES
 from opkit.files import c_parts

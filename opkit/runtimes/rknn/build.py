@@ -11,12 +11,8 @@ from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.runtimes.build import Build
 from opkit.runtimes.rknn import boards, rknnop
-from opkit.runtimes.rknn.scons import TOOLS
-from opkit.runtimes.rknn.scons.driver import driver_programs
+from opkit.runtimes.rknn.scons import driver, package, vx_commands
 from opkit.runtimes.rknn.scons.host_runtime import harness_parts, host
-from opkit.runtimes.rknn.scons.package import device_library, package
-from opkit.runtimes.rknn.scons.vx_debugger import vx_debugger
-from opkit.runtimes.rknn.scons.vx_kernel import vx_kernel
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.vx import clang
 from opkit.runtimes.rknn.vx.clang import editor_arguments
@@ -61,29 +57,29 @@ def _notes(spec: OpSpec) -> str:
 
 def _declare(env: Any, request: Any) -> Sequence[Any]:
     """Declare the libraries and the commands for the VX kernel."""
-    needed = [device_library(env, PC)]
+    needed = [package.device_library(env, PC)]
     if request.for_this_pc or request.commands:
         needed += host(env, "report" in request.commands)
     if not request.for_this_pc:
         for abi in rknnop.ABIS:
-            device_library(env, abi)
-    vx_kernel(env)
-    vx_debugger(env, request, needed)
+            package.device_library(env, abi)
+    vx_commands.vx_kernel(env)
+    vx_commands.vx_debugger(env, request, needed)
     env.Clean(needed[0], ["build/check", "build/report.html", "build/results"])
     return needed
 
 
 def _packages(env: Any, targets: Mapping[str, str]) -> Sequence[Any]:
-    libraries = [device_library(env, abi) for abi in rknnop.ABIS]
-    return [package(env, target, libraries) for target in targets]
+    libraries = [package.device_library(env, abi) for abi in rknnop.ABIS]
+    return [package.package(env, target, libraries) for target in targets]
 
 
 BUILD = Build(
     declare=_declare,
     products=_packages,
-    tools=TOOLS,
+    tools=(package, driver, vx_commands),
     notes=_notes,
     harness_parts=harness_parts,
-    vendor_programs=driver_programs,
+    vendor_programs=driver.driver_programs,
     editor_commands=editor_commands,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from opkit.c_layout import wrapped
+from opkit.code_layout import wrapped
 from opkit.complaint import Complaint, SourceError
 from opkit.description.spec import OpSpec, Param
 from opkit.files.source_check import without_comments

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from opkit.c_layout import wrapped
+from opkit.code_layout import wrapped
 from opkit.complaint import Complaint
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.files import generation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import repeat
 
-from opkit.c_layout import wrapped
+from opkit.code_layout import wrapped
 from opkit.description.spec import OpSpec, Param
 from opkit.files.operator_texts import CASE_DTYPE, has_only
 from opkit.runtimes.files import TestText

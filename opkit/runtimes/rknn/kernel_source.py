@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from opkit.c_layout import block_comment, wrapped
+from opkit.code_layout import block_comment, wrapped
 from opkit.description.spec import OpSpec, Tensor
 from opkit.errors import OpkitError
 from opkit.files.elementwise import has_table

@@ -7,10 +7,10 @@ import symtable
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from opkit.code_layout import bracketed, literal
 from opkit.description.allowed_values import limits_of
 from opkit.description.spec import OpSpec, Param
 from opkit.errors import OpkitError
-from opkit.python_layout import bracketed, literal
 from opkit.runtimes.rknn.boards import ARMHF_CHIPS, LIMITS
 from opkit.runtimes.rknn.deliveries import OUTPUT_TYPES
 from opkit.runtimes.rknn.python_versions import check_reference

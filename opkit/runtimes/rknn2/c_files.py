@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 
-from opkit.c_layout import LINE_LENGTH, block_comment, comment, wrapped
+from opkit.code_layout import LINE_LENGTH, block_comment, comment, wrapped
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.errors import OpkitError
 from opkit.files import c_parts

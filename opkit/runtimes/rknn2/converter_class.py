@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from opkit.code_layout import literal
 from opkit.description.allowed_values import limits_of
 from opkit.description.spec import OpSpec, Param
-from opkit.python_layout import literal
 from opkit.runtimes.rknn2.chips import LIMITS, TARGETS
 from opkit.runtimes.rknn2.describe import DESCRIBE, settings
 from opkit.runtimes.rknn2.toolkit2 import LIST_CONSTANTS, opset_of

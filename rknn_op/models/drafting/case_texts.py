@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from opkit.code_layout import LINE_LENGTH, bracketed, literal
 from opkit.description.spec import OpSpec
-from opkit.python_layout import LINE_LENGTH, bracketed, literal
 from opkit.text import render
 from rknn_op.models.drafting.recorded_cases import RecordedCases
 from rknn_op.models.drafting.small_cases import Group, Range, SmallCases

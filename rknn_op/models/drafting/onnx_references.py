@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from opkit.python_layout import literal
+from opkit.code_layout import literal
 from opkit.text import render
 from rknn_op.models.drafting.signatures import Input, Output, Signature
 from rknn_op.models.extra import required

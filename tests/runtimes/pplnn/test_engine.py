@@ -24,8 +24,8 @@ from opkit.runtimes.invocation import LeftOutError, RunOptions, RunResult
 from opkit.runtimes.pplnn import kernels
 from opkit.runtimes.pplnn.kernels import EngineKernel
 from opkit.runtimes.pplnn.one_node_model import Signature, one_node_model
-from opkit.runtimes.pplnn.scons import engine
-from opkit.runtimes.pplnn.scons.engine import executor
+from opkit.runtimes.pplnn.scons import checkout
+from opkit.runtimes.pplnn.scons.checkout import executor
 from tests.check.target_repositories import counts
 from tests.repositories import EXAMPLES, Repository, generate_example
 from tests.runtimes.pplnn.checkouts import make_checkout
@@ -226,7 +226,7 @@ def test_refused_builds(script: str, problem: str, repository: Repository, tmp_p
 
 def warnings(build: Path, capsys: pytest.CaptureFixture[str]) -> str:
     """Return the warnings of `scons` about a build, in the working directory."""
-    engine.check({engine.OPTION: str(build)}, Request(frozenset(), {}, (), False))
+    checkout.check({checkout.OPTION: str(build)}, Request(frozenset(), {}, (), False))
     return capsys.readouterr().err
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from opkit.c_layout import comment
+from opkit.code_layout import comment
 from opkit.text import render
 from opkit.toolchains.abi import ABIS
 

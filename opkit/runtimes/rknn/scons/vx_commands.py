@@ -1,4 +1,4 @@
-"""vx_kernel(env): `scons vx` compiles the VX kernel for this PC."""
+"""The commands for the VX kernel: `scons vx` compiles it for this PC, `scons vx-gdb` debugs it."""
 
 from __future__ import annotations
 
@@ -9,28 +9,39 @@ from typing import Any
 
 from SCons.Action import Action
 
+from opkit.build.debugger import debug_alias, require_case
 from opkit.build.options import Request, print_errors
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn.kernel_skeletons import vx_file
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.vx_requirements import require_vx_kernel
 
+_DEBUG = "vx-gdb"
+
 
 def usage(operator: OpSpec) -> Sequence[tuple[str, str]]:
-    """Return the command; none for an operator without a VX kernel."""
+    """Return the commands; none for an operator without a VX kernel."""
     if not settings(operator).has_vx_kernel:
         return ()
-    return (("scons vx", "compile the VX kernel for this PC and print errors and warnings"),)
+    return (
+        ("scons vx", "compile the VX kernel for this PC and print errors and warnings"),
+        (
+            f"scons {_DEBUG} case=NAME",
+            "print the gdb command that stops in the VX kernel; run=1: start it",
+        ),
+    )
 
 
 def check(env: Any, request: Request) -> None:
-    """Refuse to compile a missing VX kernel.
+    """Refuse the commands without a VX kernel, and the debugger without a case.
 
     Raises:
-        OpkitError: the operator has no VX kernel.
+        OpkitError: the operator has no VX kernel, or no case is named.
     """
-    if "vx" in request.commands:
-        require_vx_kernel(env["OPERATOR"], "scons vx")
+    for command in ("vx", _DEBUG):
+        if command in request.commands:
+            require_vx_kernel(env["OPERATOR"], f"scons {command}")
+    require_case(env, request, _DEBUG)
 
 
 def vx_kernel(env: Any) -> Any:
@@ -51,3 +62,15 @@ def _compile(target: Any, source: Any, env: Any) -> None:
     for message in (program.diagnostics, *unpublished(text, str(program.source))):
         if message:
             print(message, file=sys.stderr)
+
+
+def vx_debugger(env: Any, request: Request, needed: Sequence[Any]) -> None:
+    """Declare the alias `vx-gdb`, if it is requested.
+
+    Args:
+        env: the environment.
+        request: what the command line requests.
+        needed: the nodes that the VX kernel's initializer needs.
+    """
+    if _DEBUG in request.commands:
+        debug_alias(env, _DEBUG, needed, "opkit.runtimes.rknn.vx.gdb")

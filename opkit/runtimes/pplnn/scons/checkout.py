@@ -1,4 +1,8 @@
-"""The option pplnn=: a build of ppl.nn with the operator; its x86 engine runs the cases."""
+"""A checkout of ppl.nn, and its build.
+
+`scons pplnn-apply root=PPLNN_CHECKOUT` overlays the operator onto a checkout. The option pplnn=
+names a build of ppl.nn with the operator; its x86 engine runs the cases.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from SCons.Action import Action
+
 from opkit.build.options import Request
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -18,6 +24,8 @@ from opkit.runtimes.pplnn import apply
 from opkit.runtimes.pplnn.describe import NAME
 from opkit.runtimes.pplnn.tree_names import SOURCES
 
+COMMAND = "pplnn-apply"
+USAGE = ((f"scons {COMMAND} root=DIR", "overlay the operator onto the checkout of ppl.nn in DIR"),)
 OPTION = "pplnn"
 ENGINE = "--use-x86"
 TOOLS = ("tools/pplnn", "bin/pplnn", "pplnn")
@@ -37,23 +45,37 @@ _CHECKOUT = re.compile(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.+)$", re.MULTILINE)
 
 
 def options(variables: Any, operator: OpSpec) -> None:
-    """Add the option."""
+    """Add the options for the paths of the checkout and of its build."""
+    variables.Add("root", f"with {COMMAND}: the checkout of ppl.nn", "")
     text = "with check: a build folder of ppl.nn with the operator; its x86 engine runs the cases"
     variables.Add(OPTION, text, "")
 
 
 def check(env: Any, request: Request) -> None:
-    """Refuse a folder without ppl.nn's tool; warn of a build with another state of the operator.
+    """Refuse paths without ppl.nn; warn of a build with another state of the operator.
 
     Raises:
-        OpkitError: the tool is missing, does not start, or has no x86 engine.
+        OpkitError: root= is missing; or the build's tool is missing, does not start, or has no x86
+            engine.
     """
+    if COMMAND in request.commands and not env["root"]:
+        raise OpkitError(f"{COMMAND} changes a checkout of ppl.nn; name it with root=")
     if not env[OPTION]:
         return
     tool = _tool(Path(env[OPTION]))
     _version(tool)
     if reason := _staleness(tool, Path(env[OPTION]), Path()):
         print(f"warning: {OPTION}={env[OPTION]}: {reason}", file=sys.stderr)
+
+
+def generate(env: Any) -> None:
+    """Declare the command."""
+    env.AlwaysBuild(env.Alias(COMMAND, [], Action(_apply, None)))
+
+
+def _apply(target: Any, source: Any, env: Any) -> int:
+    command = [sys.executable, "pplnn/apply.py", env["root"]]
+    return subprocess.run(command, check=False).returncode
 
 
 def engines(env: Any) -> list[Executor]:

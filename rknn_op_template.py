@@ -36,11 +36,10 @@ try:
     from opkit.repository import refuse_folder_name
     from opkit.runtimes import available, parse
     from opkit.text import did_you_mean
-    from rknn_op.creation import extras
-    from rknn_op.creation.adaptation import adapted
-    from rknn_op.creation.license import NONE, license_text
-    from rknn_op.creation.schema import with_schema
-    from rknn_op.creation.starter import starter
+    from rknn_op.creation import choices
+    from rknn_op.creation.choices import NO_LICENSE, license_text
+    from rknn_op.creation.description_schema import with_schema
+    from rknn_op.creation.description_texts import adapted, starter
     from rknn_op.template import PROJECT
 
     RUNTIMES = {name: each.describe for name, each in available().items()}  # imported now
@@ -151,7 +150,7 @@ def _adapted(text: str, runtimes: Sequence[str]) -> str:
 
 def license_of_answers(answers: dict[str, Any]) -> str:
     """Check the answers to `license` and `author` and return the text of LICENSE."""
-    _until_valid(answers, "license", NONE, lambda: _license(answers, ""))
+    _until_valid(answers, "license", NO_LICENSE, lambda: _license(answers, ""))
     author = "author"
     return _until_valid(
         answers, author, "", lambda: _license(answers, _text_answer(answers, author))
@@ -168,13 +167,15 @@ def _license(answers: Mapping[str, Any], author: str) -> str:
 
 def left_out_files(answers: dict[str, Any]) -> str:
     """Check the answer to `extras` and return the paths of the files to leave out, as JSON."""
-    paths = _until_valid(answers, "extras", extras.DEFAULT, lambda: _checked_extras(answers))
+    paths = _until_valid(
+        answers, "extras", choices.DEFAULT_EXTRAS, lambda: _checked_extras(answers)
+    )
     return json.dumps(paths)
 
 
 def _checked_extras(answers: Mapping[str, Any]) -> tuple[str, ...]:
     try:
-        return extras.left_out(_text_answer(answers, "extras"))
+        return choices.left_out(_text_answer(answers, "extras"))
     except OpkitError as error:
         _refuse(str(error))
 

@@ -26,7 +26,7 @@ from opkit.runtimes.rknn import rknnop
 from opkit.runtimes.rknn.rknnop import Package, pack, unpack
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS
-from rknn_op.runtimes.rknn.packages import comparison, description, listing
+from rknn_op.runtimes.rknn import package_changes, package_contents
 from tests.compiling import build
 from tests.mutation import measure, mutants
 
@@ -83,9 +83,9 @@ def _corpora() -> dict[str, list[bytes]]:
 def _read_package(data: bytes) -> None:
     package = unpack(data, "op.rknnop")
     assert pack(package) == data
-    listing.as_text(package)
-    json.dumps(listing.as_json(package, "op.rknnop"))
-    comparison.changes(_UNCHANGED, package)
+    package_contents.as_text(package)
+    json.dumps(package_contents.as_json(package, "op.rknnop"))
+    package_changes.changes(_UNCHANGED, package)
 
 
 _UNCHANGED = Package(2, b"", dict.fromkeys(rknnop.ABIS, b""), _OP_YML, _PYTHON)
@@ -120,7 +120,7 @@ def _atheris(name: str, seconds: int) -> None:
     corpus = Path(tempfile.mkdtemp(prefix="fuzz-"))
     for index, data in enumerate(_corpora()[name]):
         (corpus / str(index)).write_bytes(data)
-    for function in _functions(elf, rknnop, description, listing, comparison):
+    for function in _functions(elf, rknnop, package_contents, package_changes):
         atheris.instrument_func(function)
 
     def read(data: bytes) -> None:

@@ -27,7 +27,7 @@ from opkit.check.profile import PHASES, CallProfile, Profile, profile_of
 from opkit.report.profiles import time_text
 from opkit.runtimes.invocation import Invocation, ProfiledKernel
 from opkit.testing import Case, cases, uniform
-from rknn_op.repositories import environment
+from rknn_op.own_opkit import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "operators"

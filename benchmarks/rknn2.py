@@ -22,8 +22,8 @@ from pathlib import Path
 from benchmarks import results_file
 from opkit.repository import load
 from opkit.toolchains.flags import EXACT, optimization
-from rknn_op.creation import completion
-from rknn_op.repositories import environment
+from rknn_op.creation import wheel
+from rknn_op.own_opkit import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "operators"
@@ -77,7 +77,7 @@ def make(folder: Path, name: str) -> Operator:
     repository = next(path for path in folder.iterdir() if path.is_dir())
     for path in [*source.glob("*_compute.h"), *source.glob("*_reference.py")]:
         shutil.copy(path, repository)
-    completion.write(repository, load(repository))  # headers that these files include
+    wheel.write_with_wheel(repository, load(repository))  # headers that these files include
     return Operator(name, repository)
 
 

@@ -25,9 +25,9 @@ def main() -> int:
     sys.path.append(RKNN_OP_PARENT)
     from opkit.errors import OpkitError
     from opkit.repository import load
-    from rknn_op.creation.completion import complete
-    from rknn_op.creation.next_steps import next_steps
-    from rknn_op.creation.origin import documentation, of_checkout
+    from rknn_op.creation.plan_report import next_steps
+    from rknn_op.creation.wheel import complete
+    from rknn_op.template import documentation, of_checkout
 
     for path in LEFT_OUT:
         (project / path).unlink(missing_ok=True)

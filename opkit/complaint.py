@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from opkit.errors import OpkitError
 
 Severity = Literal["error", "warning", "note"]
 
 
-@dataclass(frozen=True)
-class Complaint:
+class Complaint(NamedTuple):
     """One problem of a file.
 
     Attributes:

@@ -41,7 +41,8 @@ class Manifest:
 
     Attributes:
         version: the version of the template that last wrote the generated files.
-        once: path of a user's file -> the version that wrote it.
+        once: path of a user's file -> the digest of the template's text for it: a file with another
+            digest has edits of the user.
         generated: the paths of the files that every build writes.
         wheel: the repository's wheel; None: there is no manifest yet.
         lock: the digest of requirements.lock; empty: it is the workspace's.
@@ -87,9 +88,11 @@ def from_text(text: str) -> Manifest:
         entries = [version, *once, *once.values(), *generated]
         if not all(isinstance(entry, str) for entry in entries):
             raise TypeError
+        if not all(map(_SHA256.fullmatch, once.values())):
+            raise ValueError
         if any(path.startswith("/") or ".." in path.split("/") for path in (*once, *generated)):
             raise ValueError
-        if not all(map(is_version, (version, *once.values()))):
+        if not is_version(version):
             raise ValueError
         if wheel and not (_WHEEL.fullmatch(wheel.name) and _SHA256.fullmatch(wheel.sha256)):
             raise ValueError

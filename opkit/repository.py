@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from opkit import manifest, runtimes, workspace_members
 from opkit.complaint import Complaint, SourceError
@@ -189,7 +189,7 @@ def write(root: Path, spec: OpSpec, wheel: Wheel | None = None, lock: str = "") 
     if spec.elementwise:
         _refuse_own_files(root, spec, before, generated)
         replaced = {*generated, _compute_file(spec)}
-        once = {path: version for path, version in once.items() if path not in replaced}
+        once = {path: digest for path, digest in once.items() if path not in replaced}
     stale = {*before.generated} - {*generated} - {*once}
     now = Manifest(VERSION, once, tuple(generated), wheel or before.wheel, lock or before.lock)
     texts = {**generated, manifest.PATH: manifest.to_text(now)}
@@ -202,8 +202,7 @@ def write(root: Path, spec: OpSpec, wheel: Wheel | None = None, lock: str = "") 
     return deleted
 
 
-@dataclass(frozen=True)
-class _OwnFile:
+class _OwnFile(NamedTuple):
     """A file of the user's that may have to be written.
 
     Attributes:
@@ -248,7 +247,7 @@ def _write_once(
     """Write the user's files that were never written before and do not exist.
 
     Returns:
-        path -> the version that wrote it, of all files that were ever written.
+        path -> the digest of the template's text, of all files that were ever written.
     """
     once = dict(before)
     for path, file in own.items():
@@ -256,7 +255,7 @@ def _write_once(
             write_text(root, path, file.text)
             if not quiet:
                 print(f"write {path}: {file.reason}")
-        once.setdefault(path, VERSION)
+        once.setdefault(path, manifest.digest(file.text.encode()))
     return once
 
 

@@ -43,7 +43,7 @@ def _run() -> int:
     """
     try:
         interrupt.watch()
-        from rknn_op.command import main as command
+        from rknn_op.cli import main as command
 
         command(prog_name="rknn-op")
         return 0

@@ -1,9 +1,11 @@
-"""Print messages on stderr."""
+"""Messages and progress on stderr."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
 
 import click
 
@@ -37,3 +39,29 @@ def end_with(problems: Sequence[object], total: int, done: str) -> None:
         error(problem)
     if problems:
         raise OpkitError(f"{len(problems)} of {total} repositories were not {done}")
+
+
+Item = TypeVar("Item")
+_CLEAR = "\r\033[K"
+
+
+def track(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
+    """Yield items, with a progress bar for several items on a terminal's stderr."""
+    if total == 1 or not sys.stderr.isatty():
+        yield from items
+        return
+    with click.progressbar(items, total, label, file=sys.stderr) as bar:
+        yield from bar
+
+
+@contextmanager
+def step(text: str) -> Iterator[None]:
+    """Show the step of a command on a terminal's stderr, and erase it at the end."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    print(f"{text} ...", end="", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        print(_CLEAR, end="", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""The opkit of a repository: its wheel, unpacked once into the user's cache.
+"""Operator repositories, and the opkit of each: its wheel, unpacked once into the user's cache.
 
 Only bytes with the hash in the repository's manifest are unpacked; only `build`, `check` and
 SConstruct execute them.
@@ -22,6 +22,35 @@ from opkit.build.user_cache import cache_folder
 from opkit.errors import OpkitError
 from opkit.manifest import Wheel
 from opkit.repository_files import refuse_links
+
+
+def require(folder: Path) -> None:
+    """Require an operator repository.
+
+    Raises:
+        OpkitError: the folder is not an operator repository.
+    """
+    for name in ("op.yml", "SConstruct"):
+        if not (folder / name).is_file():
+            raise OpkitError(
+                f"{folder} is not an operator repository: {name} not found; "
+                "pass another folder, or make one with `rknn-op create`"
+            )
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Return the environment with a repository's opkit on Python's path.
+
+    SCons reads options from SCONSFLAGS: `-n` would check nothing, `-i` ignore failures.
+
+    Raises:
+        OpkitError: its opkit cannot be used.
+    """
+    inherited = {name: value for name, value in os.environ.items() if name != "SCONSFLAGS"}
+    return {**inherited, "PYTHONPATH": python_path(folder)}
+
+
+# ---- The wheel -----------------------------------------------------------------------------------
 
 RESTORE = "restore it (`git checkout`), or run `rknn-op update`"
 """The remedy for an unusable wheel."""

@@ -21,18 +21,19 @@ from pathlib import Path
 from cookiecutter.main import cookiecutter
 
 from opkit import runtimes
-from rknn_op.creation import library
-from rknn_op.creation.adaptation import adapted
-from rknn_op.creation.from_library import plan_operator
-from rknn_op.creation.new_repository import Choices, create
+from rknn_op.creation import operator_library
+from rknn_op.creation.choices import Choices
+from rknn_op.creation.description_texts import adapted
+from rknn_op.creation.new_repository import create
+from rknn_op.creation.operator_library import plan_operator
 from rknn_op.creation.wheel import wheel
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "{{cookiecutter.op_name}}"
 EXAMPLES = ROOT / "operators"
-EXAMPLE_DESCRIPTIONS = library.descriptions(EXAMPLES)
+EXAMPLE_DESCRIPTIONS = operator_library.descriptions(EXAMPLES)
 EXAMPLE_NAMES = [path.stem for path in EXAMPLE_DESCRIPTIONS]
-LIBRARY = {each.spec.name: each for each in library.operators(EXAMPLES)}
+LIBRARY = {each.spec.name: each for each in operator_library.operators(EXAMPLES)}
 """Name of each operator of the library -> the operator; read once per process."""
 _SPECS = {each.folder.name: each.spec for each in LIBRARY.values()}
 RKNN_OPERATORS = [name for name in EXAMPLE_NAMES if "rknn" in _SPECS[name].runtimes]

@@ -179,3 +179,13 @@ def test_new_tests_name_the_page_on_cases(fresh: Repository) -> None:
     tests: Path = fresh.path / "tests/test_myoperator.py"
     (named,) = re.findall(r"\S*cases\.md", tests.read_text())
     assert (fresh.path / named).is_file()
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/design.md"])
+def test_pages_on_the_code_name_its_files(page: str) -> None:
+    text = (ROOT / page).read_text()
+    paths = re.findall(
+        r"\b(?:opkit|rknn_op|tests|operators|benchmarks|hooks)/[\w./<>-]*[\w>/]", text
+    )
+    assert len({*paths}) > 5
+    assert not [path for path in paths if not [*ROOT.glob(re.sub(r"<\w+>", "*", path))]]

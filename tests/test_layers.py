@@ -54,7 +54,7 @@ LAYERS = (
     ("rknn_op.creation",),
     ("hooks", "rknn_op_template"),
     # What the command needs of a runtime: the type, the table.
-    ("rknn_op.runtimes", "rknn_op.runtimes.models", "rknn_op.runtimes.interface"),
+    ("rknn_op.runtimes", "rknn_op.runtimes.models"),
     # Models with operators that a target lacks.
     ("rknn_op.models",),
     ("rknn_op.models.running",),
@@ -68,7 +68,7 @@ LAYERS = (
     # The verbs, and those of a runtime.
     ("rknn_op.verbs",),
     ("rknn_op.runtimes.*.verbs",),
-    ("rknn_op.command", "rknn_op.__main__"),
+    ("rknn_op.cli", "rknn_op.__main__"),
 )
 """The layers from the bottom up. A module is in the layer whose pattern fits it best; it imports
 from its own layer and from lower ones."""

@@ -19,7 +19,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from opkit import runtimes
-from rknn_op.command import main
+from rknn_op.cli import main
 from tests import test_docs
 from tests.check.target_repositories import need
 from tests.models.models import detector

@@ -11,7 +11,7 @@ import pytest
 
 from opkit.runtimes.rknn import boards
 from opkit.runtimes.rknn2.chips import TARGETS
-from rknn_op.command import VERBS
+from rknn_op.cli import VERBS
 from tests.conftest import SLOW
 from tests.pages import PAGES, README, blocks, console, environment_of_a_user
 from tests.repositories import ROOT, Repository, generate

@@ -11,8 +11,8 @@ import pytest
 
 from docs.site import reference
 from opkit import runtimes
-from rknn_op import command
-from rknn_op.creation.schema import schema
+from rknn_op import cli
+from rknn_op.creation.description_schema import schema
 from tests.check.target_repositories import need
 from tests.report.browser import look
 from tests.repositories import ROOT
@@ -58,7 +58,7 @@ def test_search_works_without_a_server(site: Path) -> None:
 
 def test_reference_has_every_verb() -> None:
     page = reference.verbs()
-    assert re.findall(r"^## `rknn-op (\S+)`$", page, re.MULTILINE) == [*command.VERBS]
+    assert re.findall(r"^## `rknn-op (\S+)`$", page, re.MULTILINE) == [*cli.VERBS]
 
 
 def test_reference_has_every_key_with_its_meaning() -> None:

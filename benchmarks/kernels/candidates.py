@@ -24,7 +24,7 @@ from opkit.runtimes.invocation import Invocation, Kernel, RunOptions
 from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from opkit.toolchains.flags import EXACT, optimization
 from rknn_op import template
-from rknn_op.repositories import environment
+from rknn_op.own_opkit import environment
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent

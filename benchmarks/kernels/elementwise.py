@@ -24,7 +24,7 @@ from opkit.runtimes.invocation import Invocation, RunOptions
 from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from opkit.toolchains.flags import C_LANGUAGE, EXACT, optimization
 from rknn_op import template
-from rknn_op.repositories import environment
+from rknn_op.own_opkit import environment
 
 COUNT, MANY = 1 << 20, 10**7
 HALVES = 1 << 16

@@ -28,15 +28,15 @@ import numpy as np
 import onnxruntime
 import yaml
 
-import rknn_op.creation.from_library
+import rknn_op.creation.operator_library
 from benchmarks import results_file
 from benchmarks.kernels.programs import compiler_version
 from benchmarks.operators.calls import CALLS
 from opkit.check.operators import Operator
 from opkit.runtimes.invocation import Array, Invocation, Kernel, RunOptions
-from rknn_op.creation import library, new_repository
-from rknn_op.creation.library import LibraryOperator, Measured
-from rknn_op.creation.new_repository import Choices
+from rknn_op.creation import new_repository, operator_library
+from rknn_op.creation.choices import Choices
+from rknn_op.creation.operator_library import LibraryOperator, Measured
 from tests.operators.calls import RANDOM
 from tests.operators.oracle import Call, assert_all_close, node_model
 from tests.repositories import EXAMPLES, Repository
@@ -70,7 +70,7 @@ class Result:
 
 def operators() -> dict[str, LibraryOperator]:
     """Return operator of ONNX -> the library's."""
-    return {each.spec.name: each for each in library.operators(EXAMPLES) if each.onnx}
+    return {each.spec.name: each for each in operator_library.operators(EXAMPLES) if each.onnx}
 
 
 def columns_of(operator: LibraryOperator) -> list[str]:
@@ -83,7 +83,7 @@ def columns_of(operator: LibraryOperator) -> list[str]:
 def built_kernel(operator: LibraryOperator, column: str, folder: Path) -> tuple[Operator, Kernel]:
     """Make and build the operator's repository for a column; return its kernel."""
     choices = Choices(runtimes=[RUNTIME])
-    plan = rknn_op.creation.from_library.plan(operator.spec.name, folder / column, choices)
+    plan = rknn_op.creation.operator_library.plan(operator.spec.name, folder / column, choices)
     if column == BASELINE:
         plan = replace(plan, text=f'{plan.text}\ncflags: ["-DOPKIT_BASELINE"]')
     new_repository.create(plan)
@@ -226,7 +226,7 @@ def described(call: Call) -> str:
 
 def record(results: Sequence[Result]) -> None:
     """Write the facts about operators into the library; those of others stay."""
-    facts = library.measured(EXAMPLES)
+    facts = operator_library.measured(EXAMPLES)
     # The last one of an operator stays: its first call.
     for result in reversed(results):
         name = result.operator.spec.name
@@ -239,7 +239,7 @@ def record(results: Sequence[Result]) -> None:
         )
     entries = {name: asdict(facts[name]) for name in sorted(facts)}
     text = f"# Written by `{COMMAND}`.\n" + yaml.safe_dump(entries, sort_keys=False, width=200)
-    (EXAMPLES / library.MEASURED).write_text(text)
+    (EXAMPLES / operator_library.MEASURED).write_text(text)
 
 
 def section(results: Sequence[Result], runs: int) -> str:

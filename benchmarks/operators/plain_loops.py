@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-import rknn_op.creation.from_library
+import rknn_op.creation.operator_library
 from benchmarks import calls, instructions, results_file
 from benchmarks.calls import Program
 from benchmarks.kernels.programs import compiler_version, run
@@ -38,7 +38,7 @@ from opkit.files.elementwise import has_table
 from opkit.runtimes.invocation import Array, Invocation
 from opkit.toolchains.flags import C_LANGUAGE, EXACT, optimization
 from rknn_op.creation import new_repository
-from rknn_op.creation.new_repository import Choices
+from rknn_op.creation.choices import Choices
 
 COMMAND = "python -m benchmarks.operators.plain_loops --output benchmarks"
 ABI = "aarch64"
@@ -138,7 +138,7 @@ def case_text(spec: OpSpec, invocation: Invocation) -> str:
 
 def programs(name: str, folder: Path) -> tuple[dict[str, Program], Invocation]:
     """Compile the library's operator and its plain loops; return them with the call."""
-    plan = rknn_op.creation.from_library.plan(name, folder, Choices(runtimes=[RUNTIME]))
+    plan = rknn_op.creation.operator_library.plan(name, folder, Choices(runtimes=[RUNTIME]))
     new_repository.create(plan)
     operator = Operator(folder)
     invocation = invocation_of(operator, SAMPLES[name].call())

@@ -21,8 +21,8 @@ from opkit.check.cases import Case
 from opkit.check.reference import Reference
 from opkit.runtimes.invocation import Array
 from rknn_op import template
-from rknn_op.creation import library
-from rknn_op.creation.library import LibraryOperator
+from rknn_op.creation import operator_library
+from rknn_op.creation.operator_library import LibraryOperator
 
 _MAX_ELEMENTS = 20_000  # of all inputs of a drawn case
 _INK = "#808080"  # readable on white and on black
@@ -31,7 +31,7 @@ _RANGE = 4.0  # of the argument of a curve, on both sides of 0
 
 def files() -> Mapping[str, str | bytes]:
     """Return path -> content of the gallery's page and pictures."""
-    operators = library.operators(template.EXAMPLES)
+    operators = operator_library.operators(template.EXAMPLES)
     pictures = {f"gallery/{each.folder.name}.svg": picture(each) for each in operators}
     return {"gallery.md": _page(operators), **pictures}
 

@@ -17,9 +17,10 @@ import click.testing
 
 from opkit import runtimes
 from opkit.report.profiles import EXPLANATIONS
-from rknn_op import command
-from rknn_op.creation.new_repository import Choices, create, plan_text
-from rknn_op.creation.schema import schema
+from rknn_op import cli
+from rknn_op.creation.choices import Choices
+from rknn_op.creation.description_schema import schema
+from rknn_op.creation.new_repository import create, plan_text
 from rknn_op.own_opkit import unpacked
 
 _WIDTH = 80  # columns of a terminal
@@ -108,10 +109,10 @@ def _names(words: Any) -> str:
 
 def verbs() -> str:
     """Return the page on the verbs of `rknn-op`, with the help of each."""
-    whole = click.Context(command.main, info_name="rknn-op", max_content_width=_WIDTH)
-    texts = [f"# Verbs\n\n{_block(command.main.get_help(whole))}"]
-    for name in command.VERBS:
-        verb = command.main.get_command(whole, name)
+    whole = click.Context(cli.main, info_name="rknn-op", max_content_width=_WIDTH)
+    texts = [f"# Verbs\n\n{_block(cli.main.get_help(whole))}"]
+    for name in cli.VERBS:
+        verb = cli.main.get_command(whole, name)
         assert verb is not None
         context = click.Context(verb, whole, name, max_content_width=_WIDTH)
         texts.append(f"## `rknn-op {name}`\n\n{_block(verb.get_help(context))}")
@@ -166,7 +167,7 @@ def outputs() -> str:
     """Return the page on the outputs for programs, with an example of each."""
     texts = [_JSON]
     for arguments in (["targets", "--json"], ["library", "--json"]):
-        result = click.testing.CliRunner().invoke(command.main, arguments)
+        result = click.testing.CliRunner().invoke(cli.main, arguments)
         assert result.exit_code == 0, result.output
         shortened = json.dumps(_shortened(json.loads(result.output)), indent=2)
         texts.append(f"## `rknn-op {' '.join(arguments)}`\n\n{_block(shortened, 'json')}")

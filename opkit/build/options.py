@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from opkit.description import unknown_target
 from opkit.description.describe import Describe, Target
@@ -28,8 +27,7 @@ from opkit.text import did_you_mean, printable, shortened
 _WIDTH = 24  # of the column of commands, and of options
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """The request on the command line.
 
     Attributes:

@@ -5,7 +5,7 @@ Floats are compared as float32, the precision of attributes in models.
 
 from __future__ import annotations
 
-import ctypes
+from array import array
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,7 +23,7 @@ def allows(param: Param, item: Any) -> bool:
     is_float = param.type.element.kind == "float"
 
     def comparable(number: Any) -> Any:
-        return ctypes.c_float(float(number)).value if is_float else number
+        return array("f", [float(number)])[0] if is_float else number
 
     return (
         (param.min is None or bool(comparable(item) >= comparable(param.min)))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class CheckedKernel:
+class CheckedKernel(NamedTuple):
     """A kernel that tests check.
 
     Attributes:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import yaml
 
@@ -33,8 +33,7 @@ from opkit.description.spec import OpSpec
 from opkit.description.types import SAME_TENSOR_TYPES
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """A build target: a chip, for instance.
 
     Attributes:

@@ -225,7 +225,7 @@ class _OperatorReader(Reader):
             )
         output = spec.outputs[0]
         if len(spec.inputs) == 1:
-            return replace(spec, outputs=(replace(output, same_as=spec.inputs[0].name),))
+            return replace(spec, outputs=(output._replace(same_as=spec.inputs[0].name),))
         if output.same_as is not None:
             where = f"outputs.{output.name}.same_as"
             problem = "the output of an elementwise operator has the shape to which all inputs "
@@ -235,7 +235,7 @@ class _OperatorReader(Reader):
     def judge(self, root: yaml.Node, complaint: Complaint) -> None:
         """Add file, line and column to a runtime's complaint; raise an error, collect others."""
         mark = node_at(root, complaint.field).start_mark
-        placed = replace(complaint, file=self.file, line=mark.line + 1, column=mark.column + 1)
+        placed = complaint._replace(file=self.file, line=mark.line + 1, column=mark.column + 1)
         if placed.severity == "error":
             raise DescriptionError(placed)
         self.warnings.append(placed)
@@ -488,7 +488,7 @@ class _OperatorReader(Reader):
         limited = self.attempt(self.limited, param, where, details)
         if limited is not None and default is not None:
             self.attempt(self.refuse_default, limited, default, details["default"], where)
-        return replace(limited or param, default=default)
+        return (limited or param)._replace(default=default)
 
     def paths(
         self, node: yaml.Node | None, where: str, problem_of: Callable[[str], str | None]
@@ -534,7 +534,7 @@ class _OperatorReader(Reader):
         for runtime in serial:
             problem = f"without effect for {runtime.name}: {_why_serial(runtime)}"
             complaint = self.complaint(node, "threads", problem)
-            self.warnings.append(replace(complaint, severity="note"))
+            self.warnings.append(complaint._replace(severity="note"))
         return threads
 
     def param_type(self, node: yaml.Node, where: str) -> ParamType:
@@ -637,12 +637,12 @@ class _OperatorReader(Reader):
                 self.fail(node, place, f"only numbers have a {key}, not a {param.type.name}")
             return self.limit_number(node, place, param.type, self.value(node, place))
 
-        param = replace(param, min=bound("min"), max=bound("max"))
+        param = param._replace(min=bound("min"), max=bound("max"))
         if param.min is not None and param.max is not None and param.min > param.max:
             problem = f"{as_written(details['max'])} is less than min, {as_written(details['min'])}"
             self.fail(details["max"], f"{where}.max", problem)
         choices = self.choices(param, details.get("choices"), f"{where}.choices")
-        return replace(param, choices=choices)
+        return param._replace(choices=choices)
 
     def choices(
         self, param: Param, node: yaml.Node | None, where: str

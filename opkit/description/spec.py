@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from opkit.description.build_keys import RepositoryPath
 from opkit.description.types import TENSOR_TYPES, ParamType
@@ -18,8 +18,7 @@ TENSOR_DTYPES = tuple(row.name for row in TENSOR_TYPES)
 """The dtypes of tensors, by numpy's names."""
 
 
-@dataclass(frozen=True)
-class Tensor:
+class Tensor(NamedTuple):
     """An input or an output.
 
     Attributes:
@@ -36,8 +35,7 @@ class Tensor:
     same_as: str | None = None
 
 
-@dataclass(frozen=True)
-class Param:
+class Param(NamedTuple):
     """A param: a scalar, a list of numbers, or a text.
 
     Attributes:

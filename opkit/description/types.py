@@ -11,8 +11,7 @@ OpenVX's names and numbers have a column here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Kind = Literal["bool", "uint", "int", "float"]
 
@@ -22,8 +21,7 @@ TENSOR = f"{PREFIX}TENSOR"
 """The type of an input or an output."""
 
 
-@dataclass(frozen=True)
-class ElementType:
+class ElementType(NamedTuple):
     """The type of one number.
 
     Attributes:
@@ -116,8 +114,7 @@ SAME_TENSOR_TYPES: dict[str, str] = {row.name: row.name for row in TENSOR_TYPES}
 """dtype -> itself, for runtimes that hand over tensors without conversion."""
 
 
-@dataclass(frozen=True)
-class ParamType:
+class ParamType(NamedTuple):
     """A type of params.
 
     Attributes:

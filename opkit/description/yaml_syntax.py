@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import yaml
 
@@ -16,8 +16,7 @@ _NO_COLON = re.compile(r"\s*(?:- +)*([\w.-]+)(?:\s*=\s*|\s+|$)(.*)")
 _OPENING = {"]": "[", "}": "{"}
 
 
-@dataclass(frozen=True)
-class Explanation:
+class Explanation(NamedTuple):
     """A syntax error in the user's words.
 
     Attributes:
@@ -33,8 +32,7 @@ class Explanation:
     column: int
 
 
-@dataclass(frozen=True)
-class _Error:
+class _Error(NamedTuple):
     """The parser's error.
 
     Attributes:

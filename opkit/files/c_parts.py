@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from opkit.code_layout import LINE_LENGTH, wrapped
 from opkit.description.allowed_values import describe_allowed
@@ -12,8 +12,7 @@ from opkit.description.spec import AUTO_THREADS, OpSpec, Param
 from opkit.text import c_float, c_string, render, shortened
 
 
-@dataclass(frozen=True)
-class Language:
+class Language(NamedTuple):
     """The expressions of a language.
 
     Attributes:

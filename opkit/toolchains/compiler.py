@@ -6,8 +6,8 @@ import os
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from opkit.errors import OpkitError
 
@@ -16,8 +16,7 @@ class ToolchainError(OpkitError):
     """A compiler that was not found or cannot be used."""
 
 
-@dataclass(frozen=True)
-class Compiler:
+class Compiler(NamedTuple):
     """A C compiler for one ABI.
 
     Attributes:
@@ -33,8 +32,7 @@ class Compiler:
     flags: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Missing:
+class Missing(NamedTuple):
     """A compiler that was not found.
 
     Attributes:
@@ -48,8 +46,7 @@ class Missing:
     remedy: str
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """The user's options for finding compilers.
 
     Attributes:

@@ -3,67 +3,43 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from opkit import manifest, repository, runtimes
 from opkit.complaint import Complaint
-from opkit.description import unknown_target
 from opkit.description.file import read_description, read_stream
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.generation import generated_files, needed
 from opkit.files.skeletons import once_only_files
 from opkit.manifest import LOCK, Manifest
-from opkit.scratch import scratch_folder
 from opkit.version import VERSION
 from rknn_op import template
-from rknn_op.all_or_nothing import restored_on_error
-from rknn_op.creation import extras, joining
-from rknn_op.creation.adaptation import adapted
-from rknn_op.creation.completion import REQUIREMENTS
-from rknn_op.creation.license import NONE, license_text
-from rknn_op.creation.origin import Origin, documentation, origin
-from rknn_op.creation.requirements import Extra, lock_text, requirements_text
-from rknn_op.creation.rewriting import with_target
-from rknn_op.creation.schema import with_schema
-from rknn_op.creation.wheel import wheel
-
-
-@dataclass(frozen=True)
-class Choices:
-    """The user's choices besides the description.
-
-    Attributes:
-        runtimes: the names of the runtimes; empty: the description's.
-        target: the default target; empty: the description's.
-        license: the SPDX name of the new repository's license, or `none`.
-        author: the author in the license; empty: the authors of the new repository.
-        extras: the files around the operator, one of rknn_op.creation.extras; a workspace has all.
-        workspace: the workspace of the repositories, which is made first if it does not exist.
-    """
-
-    runtimes: Sequence[str] = ()
-    target: str = ""
-    license: str = NONE
-    author: str = ""
-    extras: str = extras.DEFAULT
-    workspace: Path | None = None
-
+from rknn_op.all_or_nothing import (
+    absolute,
+    moved,
+    refuse_existing,
+    restored_on_error,
+    stage,
+    staging,
+)
+from rknn_op.creation import workspaces
+from rknn_op.creation.choices import DEFAULTS, Choices, left_out, license_text, refuse_target
+from rknn_op.creation.description_schema import with_schema
+from rknn_op.creation.description_texts import adapted, with_target
+from rknn_op.creation.wheel import REQUIREMENTS, Extra, lock_text, requirements_text, wheel
+from rknn_op.template import Origin, documentation, origin
 
 CRUFT = ".cruft.json"
 """cruft's record of a repository: the template's origin and the answers."""
-DEFAULTS = Choices()
 STDIN = Path("-")
 """The description on standard input."""
-_STAGING = ".rknn-op-new-"
-"""The beginning of the name of a hidden folder with new repositories."""
 
 
 @dataclass(frozen=True)
@@ -152,48 +128,19 @@ def plan_text(
     if choices.runtimes:
         changed = f"{source}, changed by options"
         text, found = adapted(text, choices.runtimes, changed, choices.target)
-        warnings = [replace(each, file=source) for each in found]
+        warnings = [each._replace(file=source) for each in found]
     elif choices.target:
         text = with_target(text, choices.target)
     if choices.runtimes or choices.target:
         spec = runtimes.parse(text, f"{source}, changed by options")
     folder = folder or parent / spec.name
-    name = _absolute(folder).name
+    name = absolute(folder).name
     repository.refuse_folder_name(name)
     refuse_existing(folder)
     license = license_text(template.LICENSES, choices.license, choices.author, name)
-    extras.left_out(choices.extras)  # refuses an unknown one
+    left_out(choices.extras)  # refuses an unknown one
     own = {"LICENSE": license.encode()} if license else {}
     return Plan(spec, with_schema(text), folder, {**own, **files}, choices, warnings)
-
-
-def refuse_target(name: str, names: Sequence[str], remedy: str = "pass --runtime {}") -> None:
-    """Refuse a target that the runtimes do not have.
-
-    Args:
-        name: the value of `--target`.
-        names: the names of the runtimes.
-        remedy: the way to choose a runtime, with `{}` for its name.
-
-    Raises:
-        OpkitError: it is not a target of theirs.
-    """
-    known = {name: runtime.describe for name, runtime in runtimes.available().items()}
-    chosen = [known[each] for each in names if each in known]
-    expected = [target for each in chosen for target in each.targets]
-    if chosen and name.lower() not in expected:
-        refusal = unknown_target.refusal(name, chosen, known.values(), expected, remedy)
-        raise OpkitError(f"--target: {refusal}")
-
-
-def refuse_existing(folder: Path) -> None:
-    """Refuse an existing path.
-
-    Raises:
-        OpkitError: it exists.
-    """
-    if os.path.lexists(folder):
-        raise OpkitError(f"{folder} already exists; pass another folder, or delete it")
 
 
 def create(plan: Plan, more: Mapping[str, bytes] = {}) -> None:
@@ -207,20 +154,6 @@ def create(plan: Plan, more: Mapping[str, bytes] = {}) -> None:
         OpkitError: it cannot be made, or its path exists now.
     """
     with created([plan], more):
-        pass
-
-
-def create_folder(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Make a folder: whole, or not at all.
-
-    Args:
-        folder: the new folder.
-        files: path -> content of its files.
-
-    Raises:
-        OpkitError: it cannot be made, or its path exists now.
-    """
-    with new_folder(folder, files):
         pass
 
 
@@ -241,104 +174,17 @@ def created(plans: Sequence[Plan], more: Mapping[str, bytes] = {}) -> Iterator[N
     _refuse_equal([plan.folder for plan in plans])
     contents = [_contents(plan) for plan in plans]
     called = plans[0].folder if len(plans) == 1 else plans[0].folder.parent
-    with staging(_absolute(plans[0].folder).parent, called) as scratch, ExitStack() as undo:
+    with staging(absolute(plans[0].folder).parent, called) as scratch, ExitStack() as undo:
         places = {scratch / str(index): plan.folder for index, plan in enumerate(plans)}
         for (staged, folder), owned in zip(places.items(), contents, strict=True):
-            _stage(staged, folder, *owned.values(), more)
+            stage(staged, folder, *owned.values(), more)
         for plan in plans:
-            root = joining.workspace_for(plan.folder)
+            root = workspaces.workspace_for(plan.folder)
             if root is not None and plan.extra:
                 undo.enter_context(restored_on_error(root, [REQUIREMENTS, LOCK]))
-                joining.require_package(root, plan.extra)
+                workspaces.require_package(root, plan.extra)
         undo.enter_context(moved(places))
         yield
-
-
-@contextmanager
-def new_folder(folder: Path, files: Mapping[str, bytes]) -> Iterator[None]:
-    """Make a folder, as create_folder does; remove it if the block raises an exception.
-
-    Raises:
-        OpkitError: as create_folder does.
-    """
-    with staging(_absolute(folder).parent, folder) as scratch:
-        _stage(scratch / folder.name, folder, files)
-        with moved({scratch / folder.name: folder}):
-            yield
-
-
-@contextmanager
-def staging(parent: Path, called: Path) -> Iterator[Path]:
-    """Make a hidden folder for new folders, beside their paths; delete it at the end.
-
-    Deletes those of killed runs, too. If the block raises an exception, the parent is deleted if
-    it was made for it.
-
-    Args:
-        parent: the folder of the new folders.
-        called: the path for messages.
-
-    Raises:
-        OpkitError: it cannot be made.
-    """
-    new = [path for path in (parent, *parent.parents) if not path.exists()]
-    try:
-        with ExitStack() as stack:
-            try:
-                scratch = stack.enter_context(scratch_folder(parent, _STAGING))
-            except OSError as error:
-                raise OpkitError(f"{called}: cannot be made: {error.strerror or error}") from None
-            yield scratch
-    except BaseException:  # Ctrl-C, too
-        for path in new:
-            with suppress(OSError):  # not empty, or never made
-                path.rmdir()
-        raise
-
-
-def _stage(staged: Path, folder: Path, *contents: Mapping[str, bytes]) -> None:
-    """Write the files of a new folder into a staged one.
-
-    Args:
-        staged: the folder to make.
-        folder: its path in the end, for messages.
-        contents: mappings of path -> content of its files.
-
-    Raises:
-        OpkitError: it cannot be made.
-    """
-    try:
-        staged.mkdir()
-        for files in contents:
-            write_new_files(str(staged), files)
-    except OSError as error:
-        raise OpkitError(f"{folder}: cannot be made: {error.strerror or error}") from None
-
-
-@contextmanager
-def moved(places: Mapping[Path, Path]) -> Iterator[None]:
-    """Rename staged folders to their paths; rename them back if the block raises an exception.
-
-    Args:
-        places: staged folder -> path.
-
-    Raises:
-        OpkitError: a path exists now.
-    """
-    try:
-        for staged, folder in places.items():
-            refuse_existing(folder)
-            try:
-                staged.rename(folder)
-            except OSError as error:
-                raise OpkitError(f"{folder}: cannot be made: {error.strerror}") from None
-        yield
-    except BaseException:  # Ctrl-C, too, even between a renaming and the next line
-        for staged, folder in places.items():
-            if not staged.exists():
-                with suppress(OSError):
-                    folder.rename(staged)
-        raise
 
 
 def _refuse_equal(folders: Sequence[Path]) -> None:
@@ -369,12 +215,13 @@ def _contents(plan: Plan) -> dict[str, dict[str, bytes]]:
     Raises:
         OpkitError: it cannot be made.
     """
-    root = joining.workspace_for(plan.folder, plan.choices.workspace)
+    root = workspaces.workspace_for(plan.folder, plan.choices.workspace)
     contents = contents_alone(plan)
     if root is None:
         return contents
     of_member = {
-        owner: joining.member_files(files, root, plan.folder) for owner, files in contents.items()
+        owner: workspaces.member_files(files, root, plan.folder)
+        for owner, files in contents.items()
     }
     return {owner: files for owner, files in of_member.items() if files}
 
@@ -398,13 +245,13 @@ def contents_alone(plan: Plan) -> dict[str, dict[str, bytes]]:
     }
     reference = of_operator[f"{spec.lower}_reference.py"].decode()
     math = of_operator[spec.math_file].decode()
-    left_out = extras.left_out(plan.choices.extras)
-    copied = {path: data for path, data in template.files().items() if path not in left_out}
+    absent = left_out(plan.choices.extras)
+    copied = {path: data for path, data in template.files().items() if path not in absent}
     generated = needed(generated_files(spec, reference, chosen, math), copied | of_operator)
     lock = lock_text(own, plan.extra)
     written = Manifest(
         VERSION,
-        dict.fromkeys(skeletons, VERSION),
+        {path: manifest.digest(text.encode()) for path, text in skeletons.items()},
         tuple(generated),
         own,
         manifest.digest(lock.encode()),
@@ -422,25 +269,6 @@ def contents_alone(plan: Plan) -> dict[str, dict[str, bytes]]:
 
 def _encoded(texts: Mapping[str, str]) -> dict[str, bytes]:
     return {path: text.encode() for path, text in texts.items()}
-
-
-def write_new_files(root: str, files: Mapping[str, bytes]) -> None:
-    """Write new files.
-
-    Args:
-        root: the folder to write into.
-        files: path -> content.
-
-    Raises:
-        OSError: a file cannot be written, or exists.
-    """
-    # For thousands of repositories: str paths take a third of the time of Path.
-    folders = {os.path.dirname(path) for path in files}  # noqa: PTH120  str, as above
-    for folder in sorted(folders - {""}):
-        os.makedirs(f"{root}/{folder}", exist_ok=True)  # noqa: PTH103  str, as above
-    for path, content in files.items():
-        with open(f"{root}/{path}", "xb") as file:  # noqa: PTH123  str, as above
-            file.write(content)
 
 
 def stage_all(
@@ -481,21 +309,17 @@ def _stage_one(
         planned = plan(config, None, parent, choices)
         contents = _contents(planned)
         if staged is not None:
-            _stage(staged, planned.folder, *contents.values())
+            stage(staged, planned.folder, *contents.values())
     except OpkitError as error:
         return error
     return Created(planned, planned.warnings, staged)
-
-
-def _absolute(path: Path) -> Path:
-    return Path(os.path.abspath(path))  # noqa: PTH100  resolve() would follow links
 
 
 def _cruft_state(plan: Plan, known: Origin, skipped: Sequence[str]) -> dict[str, Any]:
     """Return cruft's record: the origin of a repository, the answers and the user's files."""
     answers = {
         "config": plan.text,
-        "op_name": _absolute(plan.folder).name,
+        "op_name": absolute(plan.folder).name,
         "runtimes": ", ".join(plan.spec.runtimes),
         "license": plan.choices.license,
         "author": plan.choices.author,

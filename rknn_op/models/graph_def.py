@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from opkit.text import shortened
-from rknn_op.models import model_file
-from rknn_op.models.extra import required
-from rknn_op.models.model import Dimension, Model, Node, Opaque, Tensor, TypeName, Value
-from rknn_op.models.model_file import InvalidError, check_count
+from rknn_op.models import model_files
+from rknn_op.models.model_files import InvalidError, check_count, required
+from rknn_op.models.model_graph import Dimension, Model, Node, Opaque, Tensor, TypeName, Value
 
 _CONSTANT = "Const"
 _PLACEHOLDERS = frozenset(("Placeholder", "PlaceholderWithDefault"))
@@ -29,7 +28,7 @@ def read(file: Path) -> Model:
     try:
         return _model(file, _load(file))
     except InvalidError as error:
-        raise model_file.error(file, error) from None
+        raise model_files.model_error(file, error) from None
 
 
 def _load(file: Path) -> Any:
@@ -37,7 +36,7 @@ def _load(file: Path) -> Any:
     from google.protobuf.message import DecodeError
 
     try:
-        graph.ParseFromString(model_file.contents(file, "a frozen graph"))
+        graph.ParseFromString(model_files.contents(file, "a frozen graph"))
     except DecodeError:
         raise InvalidError("is not a frozen graph (GraphDef), or is truncated") from None
     if not graph.node:

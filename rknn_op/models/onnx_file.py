@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from opkit.text import printable, shortened
-from rknn_op.models import model_file
-from rknn_op.models.extra import required
-from rknn_op.models.model_file import InvalidError, check_count
+from rknn_op.models import model_files
+from rknn_op.models.model_files import InvalidError, check_count, required
 
 _MAX_CALLS = 50
 """Maximum depth of calls between local functions."""
@@ -42,7 +41,7 @@ def load(file: Path) -> Any:
         data_folder([each for each in _tensors(proto) if each.external_data], file)
         return proto
     except InvalidError as error:
-        raise model_file.error(file, error) from None
+        raise model_files.model_error(file, error) from None
 
 
 def load_with_shapes(file: Path) -> Any:
@@ -60,13 +59,13 @@ def load_with_shapes(file: Path) -> Any:
     try:
         return _with_shapes(onnx, proto)
     except InvalidError as error:
-        raise model_file.error(file, error) from None
+        raise model_files.model_error(file, error) from None
 
 
 def _parsed(onnx: Any, file: Path) -> Any:
     from google.protobuf.message import DecodeError
 
-    data = model_file.contents(file, "an ONNX model")
+    data = model_files.contents(file, "an ONNX model")
     try:
         proto = onnx.load_model_from_string(data)
     except DecodeError:

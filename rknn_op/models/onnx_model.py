@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from opkit.text import printable, shortened
-from rknn_op.models import model_file
-from rknn_op.models.extra import required
-from rknn_op.models.model import MAX_VALUES, Dimension, Model, Node, Opaque, Tensor, Value
-from rknn_op.models.model_file import InvalidError
+from rknn_op.models import model_files
+from rknn_op.models.model_files import InvalidError, required
+from rknn_op.models.model_graph import MAX_VALUES, Dimension, Model, Node, Opaque, Tensor, Value
 from rknn_op.models.onnx_file import load_with_shapes, subgraphs
 
 RANDOM = frozenset(
@@ -43,7 +42,7 @@ def read(file: Path) -> Model:
     try:
         nodes = tuple(_nodes(onnx, proto.graph, scope))
     except InvalidError as error:
-        raise model_file.error(file, error) from None
+        raise model_files.model_error(file, error) from None
     return Model(
         file,
         "onnx",

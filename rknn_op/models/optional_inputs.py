@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from rknn_op.models.model import Tensor, Value
+from rknn_op.models.model_graph import Tensor, Value
 
 Array = Any
 

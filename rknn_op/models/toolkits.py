@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from dataclasses import dataclass
+import tempfile
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from opkit.errors import OpkitError
@@ -23,10 +24,12 @@ class Answer:
     Attributes:
         version: the toolkit's version; empty if it refuses the model.
         refusal: its reason for refusing the model, or its crash; empty if it succeeds.
+        left: the names of the operators that it leaves in the model, if that was asked.
     """
 
     version: str = ""
     refusal: str = ""
+    left: frozenset[str] = frozenset()
 
 
 def run(toolkit: Toolkit, python: Path, script: Path, arguments: list[str], folder: Path) -> Answer:
@@ -60,3 +63,18 @@ def run(toolkit: Toolkit, python: Path, script: Path, arguments: list[str], fold
     if done.returncode < 0:
         return Answer(refusal=f"{toolkit.name} ended by signal {-done.returncode}")
     return Answer(refusal=printable(shortened(last, _MAX_REASON)))
+
+
+def ask(toolkit: Toolkit, python: Path, model: Path, target: str) -> Answer:
+    """Build a model for a chip with the toolkit of a Python.
+
+    Raises:
+        OpkitError: this Python has no such toolkit, or the toolkit does not end in time.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        package = folder / f"model{toolkit.suffix}"
+        arguments = [str(model.absolute()), target, str(package)]
+        built = run(toolkit, python, toolkit.build, arguments, folder)
+        left = () if built.refusal else toolkit.left(package.read_bytes())
+        return replace(built, left=frozenset(left))

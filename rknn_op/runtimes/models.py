@@ -1,23 +1,28 @@
-"""A runtime's part for users' models, for `scan`, `create --from` and `graft`.
+"""The tool's part of a runtime, `models`: users' models, for `scan`, `create --from` and `graft`.
 
-May import PyYAML, but neither numpy nor SCons.
-A runtime returns, in its module `models`:
+A runtime's folder beside this file has it, as its folder in opkit has the other five: MODELS in the
+module `models`, imported at the first access. It may import PyYAML, but neither numpy nor SCons:
 
     MODELS = Models(
         framework="tensorflow",
         suffix=".pb",
         operators=lambda target, checkout: OperatorList("Stick Toolkit 1", "Stick", OPERATORS),
     )
+
+A folder `verbs` has the verbs of `rknn-op` for this runtime alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from opkit.description.spec import OpSpec
+from opkit.runtimes import available
 
 
 @dataclass(frozen=True)
@@ -203,3 +208,25 @@ class Models:
     form: Callable[[OpSpec], Form] | None = None
     rules: ConverterRules | None = None
     toolkit: Toolkit | None = None
+
+
+@cache
+def models_of(runtime: str) -> Models:
+    """Return a runtime's part of the work with users' models.
+
+    Args:
+        runtime: its name.
+    """
+    found: Models = import_module(f"rknn_op.runtimes.{runtime}.models").MODELS
+    return found
+
+
+def toolkits() -> list[Toolkit]:
+    """Return the toolkits of all runtimes."""
+    found = [models_of(name).toolkit for name in available()]
+    return [toolkit for toolkit in found if toolkit]
+
+
+def toolkit_names() -> str:
+    """Return the names of the toolkits for `--toolkit`, for messages."""
+    return " or ".join(each.name for each in toolkits())

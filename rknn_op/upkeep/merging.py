@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class News:
+class TemplateChange:
     """A change of the template's text for a file of the user.
 
     Attributes:
@@ -28,8 +28,10 @@ class News:
         return unified_diff(self.path, self.base, self.theirs)
 
 
-def news(old: Mapping[str, str], mine: Mapping[str, str], now: Mapping[str, str]) -> Iterator[News]:
-    """Yield the changes of the template in the user's files; an own edit of the user is none.
+def template_changes(
+    old: Mapping[str, str], mine: Mapping[str, str], now: Mapping[str, str]
+) -> Iterator[TemplateChange]:
+    """Yield the changes of the template in the user's files; the user's own edits are left out.
 
     Args:
         old: path -> old text of the template; a file without one has not changed.
@@ -39,7 +41,7 @@ def news(old: Mapping[str, str], mine: Mapping[str, str], now: Mapping[str, str]
     for path, theirs in now.items():
         base = old.get(path, theirs)
         if path in mine and theirs not in (base, mine[path]):
-            yield News(path, base, theirs, merged(base, mine[path], theirs))
+            yield TemplateChange(path, base, theirs, merged(base, mine[path], theirs))
 
 
 def unified_diff(path: str, before: str, after: str) -> str:

@@ -16,13 +16,19 @@ from opkit.files.skeletons import once_only_files
 from opkit.manifest import LOCK
 from rknn_op import template
 from rknn_op.all_or_nothing import apply
-from rknn_op.creation import extras, joining
-from rknn_op.creation.completion import REQUIREMENTS, shared_pins
-from rknn_op.creation.joining import WITH_PATHS
+from rknn_op.creation import workspaces
+from rknn_op.creation.choices import DEFAULT_EXTRAS, left_out
 from rknn_op.creation.new_repository import CRUFT, cruft_of
-from rknn_op.creation.requirements import extra_in, lock_text, requirements_text
-from rknn_op.creation.wheel import wheel
-from rknn_op.repositories import require
+from rknn_op.creation.wheel import (
+    REQUIREMENTS,
+    extra_in,
+    lock_text,
+    requirements_text,
+    shared_pins,
+    wheel,
+)
+from rknn_op.creation.workspaces import WITH_PATHS
+from rknn_op.own_opkit import require
 
 _BUILT = {"build", ".git", ".venv", ".cache", ".out", "__pycache__", ".pytest_cache"}
 """Folders without the user's files."""
@@ -60,7 +66,7 @@ def add(folder: Path) -> Moved:
     require(folder)
     if root := workspace_members.of_member(folder):
         raise OpkitError(f"{folder} is an operator of the workspace {root} already")
-    root = joining.workspace_for(folder)
+    root = workspaces.workspace_for(folder)
     if root is None:
         raise OpkitError(
             f"{folder} is not in a workspace; move it into one, or make one of a folder above with "
@@ -82,7 +88,7 @@ def add(folder: Path) -> Moved:
         text = before + "".join(f"{line}\n" for line in packages)
         texts = {REQUIREMENTS: text, **shared_pins(text)}
         apply(root, {path: content.encode() for path, content in texts.items()})
-    changed = _changed(folder, joining.member_files(_own(folder), root, folder))
+    changed = _changed(folder, workspaces.member_files(_own(folder), root, folder))
     apply(folder, {**changed, **dict.fromkeys([*deleted, own.name])})
     kept = [path for path in here if path not in deleted]
     return Moved(root, [*changed], sorted([*deleted, own.name]), kept, packages)
@@ -102,11 +108,11 @@ def eject(folder: Path) -> Moved:
     root = workspace_members.of_member(folder)
     if root is None:
         raise OpkitError(f"{folder} is not an operator of a workspace; it stands alone")
-    joining.require_current(root)
+    workspaces.require_current(root)
     own, data = wheel()
     spec = _spec(folder)
     text = (root / REQUIREMENTS).read_text(encoding="utf-8")
-    shared = _shared(folder, spec, text, extras.left_out(extras.DEFAULT))
+    shared = _shared(folder, spec, text, left_out(DEFAULT_EXTRAS))
     generated = {*_generated(folder, spec), LOCK}
     kept = [path for path in shared if path not in generated and (folder / path).is_file()]
     shared = {path: content for path, content in shared.items() if path not in kept}
@@ -187,13 +193,13 @@ def _alone(folder: Path, root: Path, spec: OpSpec, lock: str) -> dict[str, bytes
     """
     files = _own(folder)
     for path in {*WITH_PATHS} & {*files}:
-        text = joining.text_alone(files[path].decode(), joining.up(root, folder))
+        text = workspaces.text_alone(files[path].decode(), workspaces.up(root, folder))
         files[path] = text.encode()
     once = once_only_files(spec, runtimes.selected(spec))
-    whole = joining.whole_manifest(
+    whole = workspaces.whole_manifest(
         repository.read_manifest(folder),
         manifest.Manifest(
-            once=dict.fromkeys(once, manifest.Manifest().version),
+            once={path: manifest.digest(text.encode()) for path, text in once.items()},
             generated=tuple(_generated(folder, spec)),
             lock=lock,
         ),

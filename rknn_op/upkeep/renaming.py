@@ -19,13 +19,13 @@ from opkit.files.skeletons import once_only_files
 from opkit.manifest import Manifest
 from opkit.repository_files import refuse_links, write_bytes
 from rknn_op.all_or_nothing import restored_on_error
-from rknn_op.creation.joining import placed
+from rknn_op.creation.description_texts import with_name
 from rknn_op.creation.new_repository import CRUFT, cruft_text
-from rknn_op.creation.rewriting import with_name
 from rknn_op.creation.wheel import wheel
-from rknn_op.repositories import require
-from rknn_op.upkeep import names
-from rknn_op.upkeep.update import refuse_uncommitted
+from rknn_op.creation.workspaces import placed
+from rknn_op.own_opkit import require
+from rknn_op.upkeep import chosen_operators
+from rknn_op.upkeep.updating import refuse_uncommitted
 
 OP_YML = "op.yml"
 _SUFFIXES = (".c", ".cc", ".cpp", ".cxx", ".h", ".md", ".py", ".vx")
@@ -78,7 +78,7 @@ def rename(folder: Path, name: str, dry_run: bool = False, allow_dirty: bool = F
         raise OpkitError(f"{folder}: is of another version; run `rknn-op update` first")
     if not (dry_run or allow_dirty):
         refuse_uncommitted(folder, "the new name")
-    names.refuse_taken(folder, new.name)
+    chosen_operators.refuse_taken_name(folder, new.name)
     renamed = _renamer(old, new)
     for complaint in repository.missing(folder, old):
         if not _is_done(folder, complaint.file, renamed):
@@ -88,10 +88,14 @@ def rename(folder: Path, name: str, dry_run: bool = False, allow_dirty: bool = F
     contents |= _cruft(folder, after, moved)
     _refuse_existing(folder, contents)
     before = repository.read_manifest(folder)
-    once = {
-        renamed(path) if path in moved or _is_done(folder, path, renamed) else path: version
-        for path, version in before.once.items()
-    }
+    once = dict[str, str]()
+    for path, digest in before.once.items():
+        if path in contents:
+            to, data = contents[path]
+            is_unedited = manifest.digest((folder / path).read_bytes()) == digest
+            once[to] = manifest.digest(data) if is_unedited else digest
+        else:
+            once[renamed(path) if _is_done(folder, path, renamed) else path] = digest
     generated = {*before.generated, *_generated(new, dict(contents.values()))}
     paths = {*contents, *(to for to, _ in contents.values()), *generated, manifest.PATH}
     refuse_links(folder, "build", *paths, *(path for path in before.once if renamed(path) != path))
@@ -133,11 +137,14 @@ def _write(
     written: Manifest,
     deleted: Collection[str],
 ) -> None:
-    """Write and delete files. op.yml is the last one: until then, the next run begins again."""
+    """Write and delete files. op.yml is the last one: until then, the next run begins again.
+
+    The manifest is the first one: after it, the digests of files without edits are unknown.
+    """
+    write_bytes(folder, manifest.PATH, manifest.to_text(written).encode())
     new = {to: data for to, data in contents.values() if to != OP_YML}
     for to, data in new.items():
         write_bytes(folder, to, data)
-    write_bytes(folder, manifest.PATH, manifest.to_text(written).encode())
     repository.write(folder, spec)
     for path in {*contents, *deleted} - {*new, OP_YML}:
         (folder / path).unlink(missing_ok=True)

@@ -14,12 +14,10 @@ from opkit.errors import OpkitError
 from opkit.repository_files import refuse_links, write_bytes, write_text
 from opkit.scratch import temporary_folder
 from opkit.workspace_members import members
-from rknn_op.creation.completion import REQUIREMENTS, remove_other_wheels
-from rknn_op.creation.new_workspace import generated, users_files, users_files_of
-from rknn_op.creation.requirements import requirements_text
-from rknn_op.creation.wheel import wheel
-from rknn_op.upkeep.merging import News, news
-from rknn_op.upkeep.update import Update, refuse_uncommitted, update
+from rknn_op.creation.wheel import REQUIREMENTS, remove_other_wheels, requirements_text, wheel
+from rknn_op.creation.workspaces import generated_root_files, users_files, users_files_of
+from rknn_op.upkeep.merging import TemplateChange, template_changes
+from rknn_op.upkeep.updating import Update, refuse_uncommitted, update
 
 
 def update_workspace(
@@ -47,7 +45,7 @@ def update_workspace(
     own, _ = wheel()
     found = [each for each in members(root) if not workspace_members.has_wheel(each)]
     _refuse_unusable(found)
-    refuse_links(root, own.name, *generated(""), REQUIREMENTS)
+    refuse_links(root, own.name, *generated_root_files(""), REQUIREMENTS)
     is_current = (root / own.name).is_file()
     if not (dry_run or allow_dirty or is_current):
         refuse_uncommitted(root, "the update")
@@ -93,7 +91,7 @@ def _place(root: Path, found: list[Path], dry_run: bool) -> Iterator[Path]:
 def _shared_paths(root: Path) -> list[str]:
     """Return the paths of the existing shared files that an update may change."""
     wheels = sorted(path.name for path in root.glob("rknn_opkit-*.whl"))
-    paths = [*generated(""), *users_files(), REQUIREMENTS]
+    paths = [*generated_root_files(""), *users_files(), REQUIREMENTS]
     return [*wheels, *(path for path in paths if (root / path).is_file())]
 
 
@@ -109,11 +107,11 @@ def _shared(root: Path, place: Path, merges: bool) -> Update:
     wheels = {path.name for path in place.glob("rknn_opkit-*.whl")}
     now = {path: content.decode() for path, content in users_files().items()}
     yours = _texts(place, now)
-    found, new, unknown = _news(place, yours, now)
+    found, new, unknown = _template_changes(place, yours, now)
     left = [each for each in found if not merges or each.merged is None]
     text = requirements_text(own, _texts(place, [REQUIREMENTS]).get(REQUIREMENTS, ""))
     contents = {
-        **{path: content.decode() for path, content in generated(text).items()},
+        **{path: content.decode() for path, content in generated_root_files(text).items()},
         REQUIREMENTS: text,
         **{path: now[path] for path in new},
         **{each.path: each.merged for each in found if merges and each.merged is not None},
@@ -138,9 +136,9 @@ def _shared(root: Path, place: Path, merges: bool) -> Update:
     return Update(root, version, changed, advice, conflicts, unknown)
 
 
-def _news(
+def _template_changes(
     place: Path, yours: Mapping[str, str], now: Mapping[str, str]
-) -> tuple[list[News], list[str], list[str]]:
+) -> tuple[list[TemplateChange], list[str], list[str]]:
     """Compare the user's files at the root with the old and the new template.
 
     Args:
@@ -160,9 +158,13 @@ def _news(
     old = users_files_of(wheels[0].read_bytes()) if len(wheels) == 1 else {}
     absent = [path for path in now if path not in old]
     if workspace_members.FILE in old:  # as in every version that has these texts
-        return [*news(old, yours, now)], [path for path in absent if path not in yours], []
+        return (
+            [*template_changes(old, yours, now)],
+            [path for path in absent if path not in yours],
+            [],
+        )
     differing = [path for path in absent if path in yours and yours[path] != now[path]]
-    return [*news(old, yours, now)], [], differing
+    return [*template_changes(old, yours, now)], [], differing
 
 
 def _texts(folder: Path, paths: Iterable[str]) -> dict[str, str]:

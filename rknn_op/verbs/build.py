@@ -8,7 +8,7 @@ import click
 
 from opkit import repository, runtimes
 from opkit.description.parser import PC
-from rknn_op import targets as listing
+from rknn_op import known_targets
 from rknn_op.verbs.common import (
     SconsCommand,
     jobs_option,
@@ -26,7 +26,7 @@ from rknn_op.verbs.common import (
     "-t",
     "--target",
     "targets",
-    type=click.Choice([*listing.names(), PC, "all"], case_sensitive=False),
+    type=click.Choice([*known_targets.names(), PC, "all"], case_sensitive=False),
     multiple=True,
     metavar="TARGET",
     help="A target of `rknn-op targets`, or all; may be repeated. "
@@ -52,7 +52,7 @@ def command(
     for run in runs:
         if not run.status:
             spec = repository.load(run.folder)
-            built = listing.product_folders(spec, run.arguments)
+            built = known_targets.product_folders(spec, run.arguments)
             for product in repository.products(run.folder, runtimes.selected(spec), built):
                 click.echo(product)
     ctx.exit(status(runs))

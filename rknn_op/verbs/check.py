@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rknn_op.upkeep.workspace_operators import changed_operators, operators
+from rknn_op.upkeep.chosen_operators import changed_operators, operators
 from rknn_op.verbs.common import (
     SconsCommand,
     jobs_option,

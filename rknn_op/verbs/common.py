@@ -10,11 +10,9 @@ from pathlib import Path
 
 import click
 
-from rknn_op import progress
-from rknn_op.processes import Processes
-from rknn_op.repositories import scons
-from rknn_op.scons_runs import Run, run_all, table
-from rknn_op.upkeep.workspace_operators import operators, selection
+from rknn_op import messages
+from rknn_op.scons_runs import Processes, Run, run_all, scons, table
+from rknn_op.upkeep.chosen_operators import operators, selection
 
 repositories = click.option(
     "-p",
@@ -73,7 +71,7 @@ def run_scons(
     total = sum(map(len, selected.commands.values()))
     results = run_all(selected.commands, jobs or min(len(folders), os.cpu_count() or 1))
     with closing(results):
-        runs = [*progress.track(results, total, "scons")]
+        runs = [*messages.track(results, total, "scons")]
     for run in runs:
         if run.status:
             click.echo(f"{run.folder}: `{run.command}`\n{run.output}", err=True)

@@ -16,18 +16,26 @@ import click
 from opkit import workspace_members
 from opkit.errors import OpkitError
 from opkit.version import VERSION
-from rknn_op import git, messages, progress
+from rknn_op import all_or_nothing, commits, messages
 from rknn_op.creation import new_repository
-from rknn_op.creation.extras import DEFAULT
-from rknn_op.creation.license import NONE
-from rknn_op.creation.new_repository import Choices, Created, Plan
-from rknn_op.creation.next_steps import next_steps
-from rknn_op.creation.starter import starter
-from rknn_op.models.drafting.selection import Selection
+from rknn_op.creation.choices import (
+    DEFAULT_EXTRAS,
+    NO_LICENSE,
+    Choices,
+    ask_choices,
+    ask_name,
+    check_name,
+    check_runtimes,
+    with_defaults,
+)
+from rknn_op.creation.description_texts import starter
+from rknn_op.creation.new_repository import Created, Plan
+from rknn_op.creation.plan_report import next_steps, plan_entry, plan_listing
+from rknn_op.creation.workspaces import NewWorkspace, made_workspace, plan_workspace
 from rknn_op.verbs import values
 
 if TYPE_CHECKING:
-    from rknn_op.creation.new_workspace import NewWorkspace
+    from rknn_op.models.drafting.selection import Selection
 
 
 @click.command("create")
@@ -174,9 +182,10 @@ def command(
     if is_json and not dry_run:
         raise click.UsageError("--json needs --dry-run.")
     names = [name for text in runtimes for name in text.split(",")]
-    choices = Choices(names, target, license or NONE, author, extras or DEFAULT, workspace_)
+    choices = Choices(
+        names, target, license or NO_LICENSE, author, extras or DEFAULT_EXTRAS, workspace_
+    )
     output = Output(dry_run, is_json, with_git)
-    selection = Selection(op_type, node, is_all)
     if library_names:
         library_names, others = (*library_names, *map(str, others)), ()
     new = _new_operator(config, others, bool(model or library_names))
@@ -186,9 +195,11 @@ def command(
     if workspace_ and (path or model or extras):
         raise click.UsageError("--workspace excludes -p, --from and --extras.")
     if model:
-        _create_from(model, selection, path, choices, inputs, output)
+        from rknn_op.models.drafting.selection import Selection  # only here: it imports models
+
+        _create_from(model, Selection(op_type, node, is_all), path, choices, inputs, output)
         return
-    if selection != Selection() or inputs:
+    if (op_type, node, is_all, inputs) != (None, None, False, None):
         raise click.UsageError("--op, --node, --all and --inputs need --from MODEL.")
     if len(configs) > 1:
         if new_repository.STDIN in configs:
@@ -202,17 +213,17 @@ def command(
         return
     parent = workspace_ or Path()
     if library_names:
-        from rknn_op.creation import from_library  # only here: it reads YAML besides descriptions
+        from rknn_op.creation import operator_library  # only here: others do without
     if len(library_names) > 1:
         below = path or parent
-        plans = [from_library.plan(name, None, choices, below) for name in library_names]
+        plans = [operator_library.plan(name, None, choices, below) for name in library_names]
         with _workspace(workspace_, output) as inside:
             _create_planned(plans, inside)
             if not is_json:
                 click.echo("".join(f"{each.folder}\n" for each in plans), nl=False)
         return
     if library_names:
-        planned = from_library.plan(library_names[0], path, choices, parent)
+        planned = operator_library.plan(library_names[0], path, choices, parent)
     elif configs:
         planned = new_repository.plan(configs[0], path, parent, choices)
     else:
@@ -243,14 +254,12 @@ def _new(folder: Path | None, path: Path | None, choices: Choices, yes: bool) ->
         raise click.UsageError(
             "Missing NAME, or option '-c' / '--config', '--from' or '--library'."
         )
-    from rknn_op.creation import questions  # only here: `create -c` asks nothing
-
-    folder = Path(questions.ask_name()) if folder is None else folder
-    questions.check_name(folder.name)
-    new_repository.refuse_existing(path or folder)
+    folder = Path(ask_name()) if folder is None else folder
+    check_name(folder.name)
+    all_or_nothing.refuse_existing(path or folder)
     if choices.runtimes:
-        questions.check_runtimes(choices.runtimes)
-    ask = questions.with_defaults if yes else partial(questions.ask_choices, folder.name)
+        check_runtimes(choices.runtimes)
+    ask = with_defaults if yes else partial(ask_choices, folder.name)
     chosen = ask(choices)
     text = starter(folder.name, chosen.runtimes)
     chosen = replace(chosen, runtimes=())  # the text has them
@@ -296,18 +305,16 @@ def _workspace(folder: Path | None, output: Output) -> Iterator[Output]:
         yield output
         return
     if output.with_git:
-        git.refuse_first_commit(folder)
+        commits.refuse_first_commit(folder)
     inside = replace(output, root=folder)
     if (folder / workspace_members.FILE).is_file():
         yield inside
         return
-    from rknn_op.creation import new_workspace as making  # only here: most operators stand alone
-
-    planned = making.plan(folder)
+    planned = plan_workspace(folder)
     if output.dry_run:
         yield replace(inside, workspace=planned)
     else:
-        with making.made(planned):
+        with made_workspace(planned):
             yield inside
 
 
@@ -318,9 +325,7 @@ def _create(planned: Plan, output: Output, math_is_done: bool = False) -> None:
     if output.is_json:
         _print_json([*output.first, planned])
     elif output.dry_run:
-        from rknn_op.creation import rehearsal  # only for dry runs
-
-        click.echo("".join(map(rehearsal.text, [*output.first, planned])), nl=False)
+        click.echo("".join(map(plan_listing, [*output.first, planned])), nl=False)
     else:
         with new_repository.created([planned]):
             _commit([planned.folder], output)
@@ -334,23 +339,21 @@ def _create(planned: Plan, output: Output, math_is_done: bool = False) -> None:
 
 
 def _print_json(planned: Iterable[Plan | NewWorkspace]) -> None:
-    from rknn_op.creation import rehearsal
-
-    click.echo(json.dumps([rehearsal.entry(each) for each in planned], indent=2))
+    click.echo(json.dumps([plan_entry(each) for each in planned], indent=2))
 
 
 def _refuse_first_commits(folders: Iterable[Path], output: Output) -> None:
     """Refuse --git before anything is made; that of a workspace is checked already."""
     if output.with_git and output.root is None:
         for folder in folders:
-            git.refuse_first_commit(folder)
+            commits.refuse_first_commit(folder)
 
 
 def _commit(folders: Iterable[Path], output: Output) -> None:
     """Commit new repositories, or their workspace, on request."""
     if output.with_git:
         for folder in [output.root] if output.root else folders:
-            git.first_commit(folder, f"Create {folder.name} with rknn-op {VERSION}")
+            commits.first_commit(folder, f"Create {folder.name} with rknn-op {VERSION}")
 
 
 def _create_from(
@@ -401,14 +404,14 @@ def _create_all(
     _refuse_first_commits([parent / "any"], output)
     with ExitStack() as undo:
         scratch = (
-            None if output.dry_run else undo.enter_context(new_repository.staging(parent, parent))
+            None if output.dry_run else undo.enter_context(all_or_nothing.staging(parent, parent))
         )
         results = new_repository.stage_all(configs, parent, choices, scratch)
-        done = [*progress.track(results, len(configs), "creating")]
+        done = [*messages.track(results, len(configs), "creating")]
         problems = [result for result in done if isinstance(result, OpkitError)]
         created = [result for result in done if isinstance(result, Created)]
         undo.enter_context(
-            new_repository.moved({each.staged: each.plan.folder for each in created if each.staged})
+            all_or_nothing.moved({each.staged: each.plan.folder for each in created if each.staged})
         )
         if not output.dry_run:
             _commit([each.plan.folder for each in created], output)

@@ -1,16 +1,35 @@
-"""`rknn-op doctor`."""
+"""`rknn-op doctor`: the programs, packages and folders of this PC that the commands use."""
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 
 import click
 
-from rknn_op.upkeep.health import Finding, findings
+from opkit.build.user_cache import cache_folder, folder_size
+from opkit.check import executors
+from opkit.complaint import Complaint
+from opkit.errors import OpkitError
+from opkit.runtimes import available
+from opkit.toolchains import find, zig
+from opkit.toolchains.abi import ABIS
+from opkit.version import VERSION
+from rknn_op import template
+from rknn_op.runtimes.models import models_of
+from rknn_op.template import origin
+from rknn_op.upkeep import linting
+from rknn_op.upkeep.chosen_operators import operators, roots
 
 _COLORS = {"ok": "green", "optional": "yellow", "missing": "red"}
 _WIDTH = 80
@@ -64,3 +83,149 @@ def _table(found: Sequence[Finding]) -> Iterator[str]:
                 break_long_words=False,
                 break_on_hyphens=False,
             )
+
+
+State = Literal["ok", "optional", "missing"]
+_REQUIRED = ("numpy", "SCons", "pytest", "PyYAML", "pyelftools", "Jinja2", "click", "cookiecutter")
+_OPTIONAL = {
+    "onnx": "for scan, create --from and graft",
+    "onnxruntime": "for create --from and graft",
+    "pytest-xdist": "for scons check workers=N",
+}
+_PROGRAMS = {
+    "git": ("for create --git, and cookiecutter from a URL", "git"),
+    "gdb": ("for scons gdb", "gdb"),
+    "ssh": ("for cases on a board, qemu=ssh:HOST", "openssh-client"),
+    "make": ("for the vendor's makefiles", "make"),
+}
+_TIMEOUT = 60.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A part of this PC.
+
+    Attributes:
+        part: its name.
+        state: `missing` stops commands; `optional` is absent, and some commands do without it.
+        found: its version or place; empty: it is absent.
+        action: the remedy, with the commands that need the part.
+    """
+
+    part: str
+    state: State
+    found: str
+    action: str = ""
+
+
+def findings(toolkit: Path | None, folder: Path) -> Iterator[Finding]:
+    """Yield all findings.
+
+    Args:
+        toolkit: the Python with RKNN-Toolkit2; None: that of .venv-rknn2 in `folder`.
+        folder: the repository, or any other folder.
+    """
+    yield _command()
+    yield _python()
+    for name in _REQUIRED:
+        yield _package(name, "missing", "")
+    yield _compiler()
+    for name, use in _OPTIONAL.items():
+        yield _package(name, "optional", f", {use}")
+    yield from _emulators()
+    for name, (use, package) in _PROGRAMS.items():
+        path = shutil.which(name)
+        action = "" if path else f"apt install {package}, {use}"
+        yield Finding(name, "ok" if path else "optional", path or "", action)
+    yield _toolkit(toolkit or folder / ".venv-rknn2/bin/python")
+    yield _cache("user's cache", cache_folder("", os.environ), "of objects")
+    yield _cache("zig's cache", zig.cache_folder(os.environ), "of C libraries")
+    if roots([folder]):
+        yield _lint("workspace", folder)
+    elif (folder / "op.yml").is_file() and (folder / "SConstruct").is_file():
+        yield _lint("repository", folder)
+
+
+def _command() -> Finding:
+    known = origin()
+    return Finding("rknn-op", "ok", f"{VERSION}, from {known.url if known else template.ROOT}")
+
+
+def _python() -> Finding:
+    machine = f"{platform.system()} on {platform.machine()}"
+    found = f"{platform.python_version()}, {machine}, {sys.executable}"
+    if machine != "Linux on x86_64":
+        return Finding("Python", "missing", found, "use x86-64 Linux: the check runs there alone")
+    return Finding("Python", "ok", found)
+
+
+def _package(name: str, absent: State, use: str) -> Finding:
+    try:
+        return Finding(name, "ok", importlib.metadata.version(name))
+    except importlib.metadata.PackageNotFoundError:
+        return Finding(name, absent, "", f"{_pip(name)}{use}")
+
+
+def _pip(name: str) -> str:
+    return f"{sys.executable} -m pip install {name}"
+
+
+def _compiler() -> Finding:
+    try:
+        compiler = find("zig", ABIS["x64"])
+        return Finding("zig", "ok", f"{zig.version(compiler.command[0])}, {compiler.command[0]}")
+    except OpkitError:
+        return Finding("zig", "missing", "", _pip("ziglang"))
+
+
+def _emulators() -> Iterator[Finding]:
+    for abi in ABIS:
+        if abi == "x64":
+            continue
+        try:
+            (program, *_) = executors.emulator(abi)
+            yield Finding(f"qemu, {abi}", "ok", shutil.which(program) or program)
+        except executors.ExecutorError:
+            action = f"apt install {executors.EMULATORS}, for cases on the target's instructions"
+            yield Finding(f"qemu, {abi}", "optional", "", action)
+
+
+def _toolkit(python: Path) -> Finding:
+    toolkit = next(found for name in available() if (found := models_of(name).toolkit))
+    name = toolkit.name
+    action = (
+        f"python3 -m venv .venv-rknn2 && .venv-rknn2/bin/pip install {toolkit.packages}, for "
+        "simulation"
+    )
+    script = f"import importlib.metadata as m; print(m.version({toolkit.distribution!r}))"
+    try:
+        done = subprocess.run(
+            [python, "-c", script], capture_output=True, text=True, timeout=_TIMEOUT, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return Finding(name, "optional", "", action)
+    if done.returncode:
+        return Finding(name, "optional", "", f"not installed for {python}: {action}")
+    return Finding(name, "ok", f"{done.stdout.strip()}, {python}")
+
+
+def _cache(part: str, folder: Path | None, use: str) -> Finding:
+    if folder is None:
+        return Finding(part, "optional", "", f"set XDG_CACHE_HOME to a writable folder, {use}")
+    size = folder_size(str(folder))
+    return Finding(part, "ok", f"{size / 1e6:,.0f} MB {use}, {folder}")
+
+
+def _lint(part: str, folder: Path) -> Finding:
+    """Return the finding for a repository, or for a workspace and its operators."""
+    place = str(folder.absolute())
+    try:
+        found = [each for root in roots([folder]) for each in linting.workspace_complaints(root)]
+        found += [each for member in operators([folder]) for each in linting.lint(member)]
+    except OpkitError as error:
+        found = [Complaint(place, str(error))]
+    count = sum(each.severity != "note" for each in found)
+    if not count:
+        return Finding(part, "ok", place)
+    problems = f"{count} problem{'s' * (count > 1)}"
+    return Finding(part, "missing", f"{problems}, {place}", f"rknn-op lint {folder}")

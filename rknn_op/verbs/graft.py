@@ -8,7 +8,7 @@ import click
 
 from opkit.text import printable
 from rknn_op import messages
-from rknn_op.models.text import plain
+from rknn_op.models.model_graph import plain
 from rknn_op.verbs import values
 from rknn_op.verbs.common import more_repositories, repositories
 

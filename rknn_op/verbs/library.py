@@ -7,7 +7,7 @@ import json
 import click
 
 from opkit import runtimes
-from rknn_op.creation import from_library
+from rknn_op.creation import operator_library
 from rknn_op.verbs import values
 
 
@@ -28,13 +28,14 @@ def command(word: str, runtime: str | None, style: str | None) -> None:
     WORD is an operator's name, in any letter case, or a text in names and summaries. A single
     operator is printed with its inputs, limits, error and speed.
     """
-    found = from_library.find(word, runtime or "")
+    found = operator_library.find(word, runtime or "")
     if style == "json":
-        click.echo(json.dumps(from_library.entries(found), indent=2))
+        click.echo(json.dumps(operator_library.entries(found), indent=2))
     elif style == "markdown":
-        click.echo(from_library.page(found), nl=False)
+        click.echo(operator_library.page(found), nl=False)
     else:
         single = word and len(found) == 1
         click.echo(
-            from_library.details(found[0]) if single else from_library.listing(found), nl=False
+            operator_library.details(found[0]) if single else operator_library.listing(found),
+            nl=False,
         )

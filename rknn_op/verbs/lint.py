@@ -7,9 +7,8 @@ from pathlib import Path
 import click
 
 from opkit.complaint import Complaint
-from rknn_op.upkeep import names
-from rknn_op.upkeep.lint import FORMATS, lint_all
-from rknn_op.upkeep.workspace_operators import operators, roots
+from rknn_op.upkeep.chosen_operators import name_complaints, operators, roots
+from rknn_op.upkeep.linting import FORMATS, lint_all, workspace_complaints
 
 
 @click.command("lint")
@@ -34,12 +33,10 @@ def command(ctx: click.Context, paths: tuple[Path, ...], format_: str) -> None:
     """
     complaints: list[Complaint] = []
     for root in roots(paths):
-        from rknn_op.upkeep import workspace_lint  # only here: most repositories stand alone
-
-        complaints += workspace_lint.complaints(root)
+        complaints += workspace_complaints(root)
     found = operators(paths)
     complaints += lint_all(found)
-    complaints += names.complaints([path for path in found if path.is_dir()])
+    complaints += name_complaints([path for path in found if path.is_dir()])
     click.echo(FORMATS[format_](complaints), nl=False)
     count = sum(each.severity != "note" for each in complaints)
     click.echo(f"{count or 'no'} problem{'' if count == 1 else 's'}", err=True)

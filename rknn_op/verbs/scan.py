@@ -1,17 +1,241 @@
-"""`rknn-op scan`."""
+"""`rknn-op scan`: the result as text, JSON, and GitHub's annotations."""
 
 from __future__ import annotations
 
 import json
+import math
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
 from opkit.errors import OpkitError
+from opkit.text import aligned, printable, shortened
 from rknn_op import messages
-from rknn_op.models.scanning import reading
-from rknn_op.models.scanning.listing import FORMATS, as_json
+from rknn_op.models import scanning
+from rknn_op.models.model_graph import STANDARD, Node, Tensor, Value, shape_text
+from rknn_op.models.scanning import Missing, Refusal, Scan
+from rknn_op.runtimes.models import Renaming
 from rknn_op.verbs import values
+
+_WIDTH = 80
+_MAX_NODES = 8
+"""The nodes of an operator that the text shows; JSON has all."""
+
+
+def as_text(scan: Scan) -> str:
+    """Return the result as text, at most 80 columns wide but for names."""
+    missing = len(scan.missing)
+    count = f"{missing or 'no'} operator{'s' * (missing != 1)}"
+    head = (
+        f"{_one_line(str(scan.model.file))} for {scan.target} ({scan.operators.source}):\n"
+        f"{count} need{'s' * (missing == 1)} a custom one"
+    )
+    parts = [head, *_missing_texts(scan), *_cpu_text(scan), *_refused_text(scan)]
+    return "\n\n".join([*parts, *_toolkit_text(scan)]) + "\n"
+
+
+def as_json(scan: Scan) -> dict[str, Any]:
+    """Return the result as a value for JSON; its keys are documented in docs/scan.md."""
+    return {
+        "model": str(scan.model.file),
+        "target": scan.target,
+        "missing": [
+            {
+                "op_type": each.op_type,
+                "domain": each.domain,
+                "reason": each.reason,
+                "nodes": [*map(_node_json, each.nodes)],
+                "ways": [*each.ways],
+            }
+            for each in scan.missing
+        ],
+        "cpu": [
+            {
+                "op_type": each.op_type,
+                "nodes": [node.name for node in each.nodes],
+                "bytes": each.bytes,
+            }
+            for each in scan.cpu
+        ],
+        "refused": [
+            {
+                "nodes": [node.name for node in each.nodes],
+                "problem": each.problem,
+                "remedy": each.remedy,
+            }
+            for each in scan.refused
+        ],
+        "toolkit": None
+        if scan.toolkit is None
+        else {"version": scan.toolkit.version, "differences": [*scan.toolkit.differences]},
+    }
+
+
+def as_github(scan: Scan) -> str:
+    """Return the result as annotations of the model's file on GitHub."""
+    lines = [
+        ("error", f"{each.op_type}: {_node_count(each.nodes)}; {each.reason}")
+        for each in scan.missing
+    ]
+    lines += [("error", f"{each.problem}; {each.remedy}") for each in scan.refused]
+    file = _escaped(str(scan.model.file), {",": "%2C", ":": "%3A"})
+    return "".join(f"::{kind} file={file}::{_escaped(text, {})}\n" for kind, text in lines)
+
+
+def _escaped(text: str, more: dict[str, str]) -> str:
+    text = _one_line(text)
+    for character, escape in {"%": "%25", **more}.items():
+        text = text.replace(character, escape)
+    return text
+
+
+# ---- Text ----------------------------------------------------------------------------------------
+
+
+def _missing_texts(scan: Scan) -> list[str]:
+    return [_missing_text(each, scan.operators.renaming) for each in scan.missing]
+
+
+def _missing_text(missing: Missing, renaming: Renaming | None) -> str:
+    domain = f"{missing.domain}." if missing.domain else ""
+    title = _one_line(f"{shortened(domain + missing.op_type)} ({_node_count(missing.nodes)})")
+    reason = _indented(missing.reason, 2)
+    ways = [_indented(text, 2) for text in _ways_text(missing, renaming)]
+    nodes = [_one_line(line) for node in missing.nodes[:_MAX_NODES] for line in _node_lines(node)]
+    if len(missing.nodes) > _MAX_NODES:
+        nodes.append(f"  ... and {len(missing.nodes) - _MAX_NODES} more (--json lists all)")
+    return "\n".join([title, reason, *ways, *nodes])
+
+
+def _ways_text(missing: Missing, renaming: Renaming | None) -> Iterator[str]:
+    """Yield the ways to name the operator, if there is a choice."""
+    if renaming:
+        op_type = shortened(missing.op_type)
+        restriction = f" ({renaming.restriction})" if missing.domain == STANDARD else ""
+        yield (
+            f"name in the model: {renaming.prefix}{op_type} by renamed nodes (default), or as it "
+            f"is by `{renaming.key}: {op_type}` in op.yml{restriction}"
+        )
+
+
+def _node_lines(node: Node) -> Iterator[str]:
+    yield f"  {shortened(node.name)}"
+    for role, tensors in (("in ", node.inputs), ("out", node.outputs)):
+        for tensor in tensors:
+            if tensor is not None:
+                constant = " constant" if tensor.constant else ""
+                name = shortened(tensor.name, 40)
+                yield f"    {role} {name}: {_type_text(tensor)}{constant}"
+    for name, value in node.attributes.items():
+        yield f"    {shortened(name)} = {shortened(_value_text(value))}"
+
+
+def _type_text(tensor: Tensor) -> str:
+    return f"{tensor.dtype or 'unknown'}{shape_text(tensor.shape)}"
+
+
+def _value_text(value: Value) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_value_text, value))}]"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _cpu_text(scan: Scan) -> Iterator[str]:
+    if not scan.cpu:
+        return
+    rows = [["operator", "nodes", "moves"]]
+    rows += [
+        [_one_line(each.op_type), str(len(each.nodes)), _bytes_text(each.bytes)]
+        for each in scan.cpu
+    ]
+    yield (
+        "On the runtime's CPU, with a conversion of the layout each way:\n"
+        + textwrap.indent(aligned(rows), "  ")
+    )
+
+
+def _bytes_text(count: int | None) -> str:
+    if count is None:
+        return "unknown"
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} bytes"
+
+
+def _refused_text(scan: Scan) -> Iterator[str]:
+    if scan.refused:
+        lines = [line for each in scan.refused for line in _refusal_lines(each)]
+        yield "\n".join(["The converter refuses:", *lines])
+
+
+def _refusal_lines(refusal: Refusal) -> Iterator[str]:
+    names = ", ".join(shortened(node.name) for node in refusal.nodes[:3])
+    more = len(refusal.nodes) - 3
+    where = f" ({names}{f' and {more} more' if more > 0 else ''})" if names else ""
+    yield _indented(refusal.problem + where, 2)
+    yield _indented(refusal.remedy, 4)
+
+
+def _toolkit_text(scan: Scan) -> Iterator[str]:
+    if scan.toolkit is not None:
+        title = f"{scan.toolkit.name} {scan.toolkit.version}".rstrip()
+        lines = scan.toolkit.differences or ("it leaves the same operators",)
+        yield "\n".join([f"{title}, asked:", *(_indented(line, 2) for line in lines)])
+
+
+def _indented(text: str, spaces: int) -> str:
+    indent = " " * spaces
+    return textwrap.fill(
+        _one_line(text),
+        _WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+    )
+
+
+def _one_line(text: str) -> str:
+    """Escape the control characters of a text, also line feeds and tabs."""
+    return printable(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def _node_count(nodes: Iterable[Node]) -> str:
+    count = len([*nodes])
+    return f"{count} node{'s' * (count != 1)}"
+
+
+def _node_json(node: Node) -> dict[str, Any]:
+    return {
+        "name": node.name,
+        "inputs": [*map(_tensor_json, node.inputs)],
+        "outputs": [*map(_tensor_json, node.outputs)],
+        "attributes": {name: _finite(value) for name, value in node.attributes.items()},
+    }
+
+
+def _tensor_json(tensor: Tensor | None) -> dict[str, Any] | None:
+    if tensor is None:
+        return None
+    return {
+        "name": tensor.name,
+        "shape": None if tensor.shape is None else [*tensor.shape],
+        "dtype": tensor.dtype,
+        "constant": tensor.constant,
+    }
+
+
+def _finite(value: Value) -> Any:
+    """Return a value for JSON, which has neither NaN nor infinity: those become texts."""
+    if isinstance(value, tuple):
+        return [_finite(each) for each in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+FORMATS: dict[str, Callable[[Scan], str]] = {"text": as_text, "github": as_github}
 
 
 @click.command("scan")
@@ -53,7 +277,7 @@ def command(
     The exit status is 0 if nothing is missing, 1 if something is, 2 if the model cannot be read.
     """
     try:
-        result = reading.scan_file(model, target, toolkit)
+        result = scanning.scan_file(model, target, toolkit)
     except OpkitError as error:
         messages.error(error)
         ctx.exit(2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rknn_op.creation.schema import description_schema, to_text
+from rknn_op.creation.description_schema import description_schema, to_text
 
 
 @click.command("schema")

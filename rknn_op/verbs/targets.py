@@ -7,7 +7,7 @@ import json
 import click
 
 from opkit.runtimes import available
-from rknn_op import targets
+from rknn_op import known_targets
 
 
 @click.command("targets")
@@ -18,7 +18,7 @@ def command(as_json: bool) -> None:
     """List the targets and the minimum version of their runtimes."""
     runtimes = available().values()
     if as_json:
-        click.echo(json.dumps(targets.entries(runtimes), indent=2))
+        click.echo(json.dumps(known_targets.entries(runtimes), indent=2))
         return
-    click.echo(targets.table(runtimes))
+    click.echo(known_targets.table(runtimes))
     click.echo("\nA product runs on all targets of its family, and on no others.")

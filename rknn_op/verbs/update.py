@@ -11,9 +11,9 @@ import click
 
 from opkit.errors import OpkitError
 from opkit.version import VERSION
-from rknn_op import messages, progress
-from rknn_op.upkeep.update import Update, update
-from rknn_op.upkeep.workspace_operators import roots
+from rknn_op import messages
+from rknn_op.upkeep.chosen_operators import roots
+from rknn_op.upkeep.updating import Update, update
 from rknn_op.upkeep.workspace_update import update_workspace
 from rknn_op.verbs.common import more_repositories, repositories
 
@@ -51,7 +51,7 @@ def command(
     folders = [*paths, *others] or [Path()]
     problems: list[OpkitError] = []
     done: list[Update] = []
-    for folder in progress.track(folders, len(folders), "updating"):
+    for folder in messages.track(folders, len(folders), "updating"):
         try:
             for each in _updates(folder, dry_run or diff, allow_dirty, merges):
                 done.append(each)

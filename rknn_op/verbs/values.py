@@ -25,28 +25,28 @@ def _runtimes() -> Iterable[str]:
 
 
 def _targets() -> Iterable[str]:
-    from rknn_op import targets
+    from rknn_op import known_targets
 
-    return targets.names()
+    return known_targets.names()
 
 
 def _licenses() -> Iterable[str]:
     from rknn_op import template
-    from rknn_op.creation.license import NONE
+    from rknn_op.creation.choices import NO_LICENSE
 
-    return [NONE, *sorted(path.name for path in template.LICENSES.iterdir())]
+    return [NO_LICENSE, *sorted(path.name for path in template.LICENSES.iterdir())]
 
 
 def _extras() -> Iterable[str]:
-    from rknn_op.creation.extras import CHOICES
+    from rknn_op.creation.choices import EXTRAS
 
-    return CHOICES
+    return EXTRAS
 
 
 def _library() -> Iterable[str]:
-    from rknn_op.creation import from_library
+    from rknn_op.creation import operator_library
 
-    return [each["operator"] for each in from_library.entries(from_library.find())]
+    return [each["operator"] for each in operator_library.entries(operator_library.find())]
 
 
 RUNTIMES = starting(_runtimes)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from rknn_op.creation import new_workspace
+from rknn_op.creation import workspaces
 from rknn_op.upkeep import moving
 from rknn_op.upkeep.moving import Moved
 
@@ -24,7 +24,7 @@ def command() -> None:
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 def init(folder: Path) -> None:
     """Make a folder a workspace; its existing files stay."""
-    for path in new_workspace.init(folder):
+    for path in workspaces.init_workspace(folder):
         click.echo(f"{folder / path} exists and stays", err=True)
     click.echo(
         f"""

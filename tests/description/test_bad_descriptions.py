@@ -16,7 +16,7 @@ from cookiecutter.cli import main as cookiecutter_command
 
 from opkit.description.reader import DescriptionError
 from opkit.runtimes import parse
-from rknn_op.command import main as rknn_op
+from rknn_op.cli import main as rknn_op
 from tests.repositories import ROOT
 
 FILES = sorted((ROOT / "tests/data/bad_descriptions").glob("*.yml"))

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from opkit.runtimes import complaints
-from rknn_op.creation.schema import description_schema
+from rknn_op.creation.description_schema import description_schema
 from tests.rknn_op.test_schema import GOOD_TEXTS
 
 COUNT = 1000

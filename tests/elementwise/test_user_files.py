@@ -11,7 +11,7 @@ import pytest
 
 from opkit.files.source_check import unknown_names, unread_params
 from opkit.runtimes import parse
-from rknn_op.upkeep.lint import lint
+from rknn_op.upkeep.linting import lint
 from tests.check.target_repositories import counts
 from tests.elementwise.loops import scalar_file
 from tests.files.texts import generated_files, once_only_files

@@ -15,7 +15,7 @@ from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.kernel_skeletons import vx_arguments
 from opkit.runtimes.rknn.scons.package import package_description
 from opkit.toolchains.abi import ABIS
-from rknn_op.creation.adaptation import adapted
+from rknn_op.creation.description_texts import adapted
 from tests.compiling import compile_c
 from tests.files.texts import INCLUDES, STUB, generated_files, once_only_files
 from tests.repositories import EXAMPLE_NAMES, EXAMPLES, RKNN_EXAMPLES, ROOT

@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 from onnx import TensorProto, helper
 
 from opkit.check.operators import Operator
-from rknn_op.command import main
-from rknn_op.models.drafting import library, recorded_cases
+from rknn_op.cli import main
+from rknn_op.models.drafting import library_match, recorded_cases
 from tests.check.target_repositories import counts
 from tests.models import test_extra
 from tests.models.models import constant, detection_head, frozen_graph, model, saved, value
@@ -137,7 +137,7 @@ def of_domain() -> Any:
 @pytest.fixture
 def no_library(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide the library of operators, which has TopK."""
-    monkeypatch.setattr(library, "find", lambda *_: (None, ""))
+    monkeypatch.setattr(library_match, "find", lambda *_: (None, ""))
 
 
 # ---- Descriptions --------------------------------------------------------------------------------

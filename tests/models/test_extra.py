@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rknn_op.models.extra import EXTRA
+from rknn_op.models.model_files import EXTRA
 from tests.models.models import detection_head, frozen_graph, saved, saved_graph
 from tests.repositories import ROOT
 

@@ -17,14 +17,13 @@ from click.testing import CliRunner, Result
 from onnx import TensorProto, helper, numpy_helper
 
 from opkit.check.operators import Operator
-from rknn_op.command import main
+from rknn_op.cli import main
 from rknn_op.creation import new_repository
 from rknn_op.models import onnx_model
-from rknn_op.models.grafting import graft as grafting
-from rknn_op.models.grafting import writing
+from rknn_op.models.grafting import grafted_model
 from rknn_op.models.grafting.custom_nodes import Custom
 from rknn_op.models.grafting.proof import prove
-from rknn_op.models.running.inputs import random_inputs
+from rknn_op.models.running.model_inputs import random_inputs
 from rknn_op.models.running.weights import opened
 from rknn_op.runtimes.models import Form
 from tests.models.models import constant, model, saved, value
@@ -388,7 +387,7 @@ def test_external_data(
     large = tmp_path / "large"
     large.mkdir()
     with monkeypatch.context() as patch:
-        patch.setattr(writing, "MAX_FILE", 10**5)
+        patch.setattr(grafted_model, "MAX_FILE", 10**5)
         found = grafted(saved(proto, large), [repositories["Selu"]])
     assert found.graph.initializer[0].raw_data == tensors[0].raw_data
     assert sorted(each.name for each in large.iterdir()) == names
@@ -448,7 +447,7 @@ def test_kept_nodes(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
     form = Form("DeformConv", None)
     file = saved(deformed(), tmp_path)
     with opened(file) as source:
-        found = grafting.graft(source, onnx_model.read(file), [Custom(operator, form)])
+        found = grafted_model.graft(source, onnx_model.read(file), [Custom(operator, form)])
         assert found.model.proto == source.proto
         inputs = random_inputs(onnx_model.read(file))
         assert all(each.is_equal for each in prove(source, found, inputs, None).differences)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rknn_op.command import main
+from rknn_op.cli import main
 from rknn_op.models.grafting.differences import NPU_TOLERANCE, TOLERANCES
 from tests.models.models import saved
 from tests.models.test_graft import SOURCES, detector, made

@@ -15,8 +15,8 @@ import onnx
 import pytest
 from click.testing import CliRunner, Result
 
-from rknn_op.command import main
-from rknn_op.models.model_file import MAX_NODES
+from rknn_op.cli import main
+from rknn_op.models.model_files import MAX_NODES
 from tests.models.hostile import ESCAPES, INVALID, READABLE
 from tests.models.models import detection_head, half, saved, saved_externally
 from tests.repositories import ROOT

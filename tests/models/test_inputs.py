@@ -12,8 +12,8 @@ from onnx import TensorProto, helper
 
 from opkit.errors import OpkitError
 from rknn_op.models import onnx_model
-from rknn_op.models.model import Model
-from rknn_op.models.running.inputs import assumptions, random_inputs, read_inputs
+from rknn_op.models.model_graph import Model
+from rknn_op.models.running.model_inputs import assumptions, random_inputs, read_inputs
 from tests.models.models import constant, model, saved, value
 from tests.mutation import mutants
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from onnxruntime.transformers.float16 import convert_float_to_float16
 
-from rknn_op.command import main
+from rknn_op.cli import main
 from tests.models import models
 from tests.models.models import STANDARD, saved
 

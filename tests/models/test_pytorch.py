@@ -20,7 +20,7 @@ import onnxruntime
 import pytest
 from click.testing import CliRunner, Result
 
-from rknn_op.command import main
+from rknn_op.cli import main
 from tests.pages import assert_printed, blocks, console
 from tests.repositories import ROOT
 

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 from onnx import TensorProto, helper
 
-from rknn_op.command import main
+from rknn_op.cli import main
 from tests.models.models import (
     constant,
     detection_head,

@@ -15,12 +15,11 @@ import pytest
 from click.testing import CliRunner, Result
 from onnxruntime.transformers.float16 import convert_float_to_float16
 
-from rknn_op.command import main
-from rknn_op.models.model_file import MAX_NODES
-from rknn_op.models.scanning.listing import as_json
-from rknn_op.models.scanning.reading import scan_file
-from rknn_op.models.scanning.scan import ToolkitReport
-from rknn_op.runtimes.interface import models_of
+from rknn_op.cli import main
+from rknn_op.models.model_files import MAX_NODES
+from rknn_op.models.scanning import ToolkitReport, scan_file
+from rknn_op.runtimes.models import models_of
+from rknn_op.verbs.scan import as_json
 from tests.models.models import (
     classifier,
     detection_head,

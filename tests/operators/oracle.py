@@ -18,7 +18,7 @@ from opkit.description.spec import OpSpec
 from opkit.description.types import ParamType
 from opkit.runtimes.invocation import AT_FULL_SPEED, Array, Invocation, Kernel, RunOptions
 from rknn_op.models import optional_inputs
-from rknn_op.models.extra import required
+from rknn_op.models.model_files import required
 from tests.models.models import model, value
 
 Outputs = Mapping[str, Array]

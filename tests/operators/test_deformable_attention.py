@@ -14,7 +14,7 @@ from onnx import helper
 
 from opkit.check.cases import Case
 from opkit.runtimes.invocation import Array
-from rknn_op.command import main
+from rknn_op.cli import main
 from tests.models.models import constant, model, saved, value
 from tests.operators.calls.attention import deformable_attention_cases
 from tests.operators.oracle import Built, Call, run_by_onnxruntime

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from rknn_op.command import main
+from rknn_op.cli import main
 
 
 def rknn_op(*arguments: str) -> Result:

@@ -15,8 +15,8 @@ from opkit import toolchains
 from opkit.errors import OpkitError
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.compiler import archiver
-from rknn_op.runtimes.rknn2.bundle.objects import isolated, members
-from rknn_op.runtimes.rknn2.bundle.texts import application_files, registration
+from rknn_op.runtimes.rknn2.bundles.archives import isolated, members
+from rknn_op.runtimes.rknn2.bundles.bundling import application_files, registration
 from tests.compiling import build, compile_c
 from tests.repositories import ROOT
 from tests.runtimes.rknn2.support import HEADERS, write_operator

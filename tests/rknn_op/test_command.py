@@ -24,8 +24,8 @@ from click.testing import Result
 from benchmarks.command import build_wheel
 from opkit import repository, runtimes
 from opkit.version import VERSION
-from rknn_op import template
-from rknn_op.command import VERBS
+from rknn_op import all_or_nothing, template
+from rknn_op.cli import VERBS
 from rknn_op.creation import new_repository
 from rknn_op.creation.wheel import STORED
 from rknn_op.creation.wheel import wheel as wheel_of_opkit
@@ -125,7 +125,7 @@ def test_create_without_description(folder: Path) -> None:
 
 
 def test_create_is_all_or_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = new_repository.write_new_files
+    write = all_or_nothing.write_new_files
 
     def failing(root: str, files: Mapping[str, bytes]) -> None:
         write(root, files)
@@ -139,7 +139,7 @@ def test_create_is_all_or_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_create_keeps_concurrent_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = new_repository.write_new_files
+    write = all_or_nothing.write_new_files
 
     def meanwhile(root: str, files: Mapping[str, bytes]) -> None:
         write(root, files)

@@ -8,7 +8,7 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
-from rknn_op.command import VERBS, main
+from rknn_op.cli import VERBS, main
 
 FREE_TEXT = {"--author", "--changed", "--jobs", "--max-error", "--node", "--op"}
 """The options whose values only the user, or a file, knows."""

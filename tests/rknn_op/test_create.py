@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from opkit import file_io
 from rknn_op import template
-from rknn_op.command import main
+from rknn_op.cli import main
 from rknn_op.interrupt import Interrupted
 from tests.check.target_repositories import need
 from tests.rknn_op.command import assert_error, rknn_op, snapshot

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from opkit.runtimes.rknn.rknnop import Package, pack
 from opkit.toolchains.abi import ABIS
-from rknn_op.runtimes.rknn.packages.comparison import MAX_LINES, changes
+from rknn_op.runtimes.rknn.package_changes import MAX_LINES, changes
 from tests.compiling import build
 from tests.rknn_op.command import assert_error, rknn_op
 from tests.rknn_op.packages import (

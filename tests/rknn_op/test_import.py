@@ -13,7 +13,7 @@ import pytest
 
 from opkit import repository
 from opkit.runtimes.rknn.settings import settings
-from rknn_op.runtimes.rknn.vendor.shape_rule import adapted
+from rknn_op.runtimes.rknn.vendor.python_class import translated_shape_rule
 from tests.check.target_repositories import counts
 from tests.repositories import ROOT, Repository
 from tests.rknn_op.command import rknn_op, snapshot
@@ -576,7 +576,7 @@ return results
 def spelled(rule: str) -> list[str] | None:
     method = ast.parse(rule).body[0]
     assert isinstance(method, ast.FunctionDef)
-    return adapted(method, ["a", "b"], ["c", "d"])
+    return translated_shape_rule(method, ["a", "b"], ["c", "d"])
 
 
 def test_shape_rule_is_spelled_for_the_reference() -> None:

@@ -17,7 +17,7 @@ from hypothesis import given
 from opkit.runtimes.rknn import rknnop
 from opkit.runtimes.rknn.rknnop import Package, pack, unpack
 from opkit.toolchains.abi import ABIS
-from rknn_op.runtimes.rknn.packages import comparison, files, listing
+from rknn_op.runtimes.rknn import package_changes, package_contents
 from tests.compiling import build
 from tests.mutation import measure, mutants
 from tests.repositories import ROOT
@@ -78,16 +78,16 @@ def test_listing_of_several_packages(folder: Path) -> None:
 
 @given(PACKAGES)
 def test_listing_holds_no_control_characters(package: Package) -> None:
-    text = listing.as_text(package)
+    text = package_contents.as_text(package)
     assert all(character.isprintable() or character in "\n\t" for character in text)
-    json.dumps(listing.as_json(package, "op.rknnop"))
+    json.dumps(package_contents.as_json(package, "op.rknnop"))
 
 
 @pytest.mark.parametrize(
     "description", [r'name: "\U2FFFFFFF"', r'name: "\UFFFFFFFF"', "{: \x1b[2J"]
 )
 def test_listing_of_invalid_yaml(description: str) -> None:
-    text = listing.as_text(dataclasses.replace(PACKAGE, description=description))
+    text = package_contents.as_text(dataclasses.replace(PACKAGE, description=description))
     assert "operator        not given" in text
     assert description.replace("\x1b", r"\x1b") in text
 
@@ -142,7 +142,9 @@ def test_extract_writes_each_section(folder: Path) -> None:
     assert result.exit_code == 0, result.stderr
     extracted = {path.name: path.read_bytes() for path in (folder / "new/parts").iterdir()}
     contents = rknnop.sections(PACKAGE)
-    assert extracted == {files.FILES[name]: content for name, content in contents.items()}
+    assert extracted == {
+        package_contents.FILES[name]: content for name, content in contents.items()
+    }
     assert "wrote new/parts/program_binary.bin\n" in result.stderr
     assert "wrote" not in result.stdout
 
@@ -163,7 +165,7 @@ def test_extract_takes_no_name_from_the_package(name: str, folder: Path) -> None
     path = write(folder / "op.rknnop", package)
     assert rknn_op("inspect", path, "--extract", "parts").exit_code == 0
     found = {str(path.relative_to(folder)) for path in folder.parent.rglob("*") if path.is_file()}
-    assert found == {"op.rknnop", *(f"parts/{file}" for file in files.FILES.values())}
+    assert found == {"op.rknnop", *(f"parts/{file}" for file in package_contents.FILES.values())}
 
 
 def _occupied(path: Path) -> None:
@@ -204,7 +206,9 @@ def test_repack_refuses_existing_file(make: Callable[[Path], None], folder: Path
 
 def test_failed_extract_leaves_no_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(folder / "op.rknnop", PACKAGE)
-    monkeypatch.setattr(files, "FILES", {**files.FILES, "Python file": "no/op.py"})
+    monkeypatch.setattr(
+        package_contents, "FILES", {**package_contents.FILES, "Python file": "no/op.py"}
+    )
     assert_error(rknn_op("inspect", path, "--extract", "parts"), "parts/no/op.py: cannot be")
     assert not [*(folder / "parts").iterdir()]
 
@@ -260,9 +264,9 @@ def test_damaged_packages_are_refused_at_once(library: bytes) -> None:
     def read(data: bytes) -> None:
         read = unpack(data, "op.rknnop")
         assert pack(read) == data
-        json.dumps(listing.as_json(read, "op.rknnop"))
-        listing.as_text(read)
-        comparison.changes(package, read)
+        json.dumps(package_contents.as_json(read, "op.rknnop"))
+        package_contents.as_text(read)
+        package_changes.changes(package, read)
 
     corpus = [pack(each) for each in (package, PACKAGE, VERSION_1)]
     cost = measure(read, mutants(corpus, 400))

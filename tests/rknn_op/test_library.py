@@ -11,8 +11,8 @@ from opkit import repository
 from opkit.files.skeletons import once_only_files
 from opkit.runtimes import available, parse, selected
 from opkit.version import VERSION
-from rknn_op.creation import library
-from rknn_op.creation.library import LibraryOperator
+from rknn_op.creation import operator_library
+from rknn_op.creation.operator_library import LibraryOperator
 from tests.check.target_repositories import counts
 from tests.repositories import (
     EXAMPLE_NAMES,
@@ -153,8 +153,8 @@ def sample(folder: Path, facts: str, measured: str) -> LibraryOperator:
     own.mkdir(parents=True)
     (own / "sample.yml").write_text(DESCRIPTION)
     (own / "library.yml").write_text(facts)
-    (own.parent / library.MEASURED).write_text(measured)
-    return library.operator(own.parent, "Sample")
+    (own.parent / operator_library.MEASURED).write_text(measured)
+    return operator_library.named_operator(own.parent, "Sample")
 
 
 def test_readme_says_the_source(tmp_path: Path) -> None:

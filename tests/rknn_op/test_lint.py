@@ -15,7 +15,7 @@ from click.testing import Result
 from opkit import manifest
 from opkit.complaint import Complaint
 from opkit.version import VERSION
-from rknn_op.upkeep.lint import FORMATS
+from rknn_op.upkeep.linting import FORMATS
 from tests.repositories import EXAMPLE_DESCRIPTIONS, generate
 from tests.rknn_op.command import rknn_op
 from tests.rknn_op.older import age_wheel

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rknn_op.creation.origin import Origin, documentation, installed_from
+from rknn_op.template import Origin, documentation, installed_from
 from tests.repositories import copy_template, settings
 
 

@@ -18,7 +18,7 @@ import yaml
 
 from opkit import runtimes
 from opkit.description.reader import DescriptionError
-from rknn_op.creation.schema import FILE, MODELINE, description_schema
+from rknn_op.creation.description_schema import FILE, MODELINE, description_schema
 from tests.description.test_bad_descriptions import FILES
 from tests.description.test_complaints import GOOD
 from tests.files.test_emit import DESCRIPTIONS

@@ -185,6 +185,29 @@ def test_merge_replaces_files_without_edits(now: Path, tmp_path: Path) -> None:
     assert snapshot(path) == snapshot(now)
 
 
+def test_merge_replaces_skeletons_without_edits(now: Path, tmp_path: Path) -> None:
+    """Their digests are in the manifest; the code that made them is no more."""
+    path = tmp_path / "exp"
+    shutil.copytree(now, path)
+    content = json.loads((path / manifest.PATH).read_text())
+    for name in ("exp_reference.py", "tests/test_exp.py"):
+        older = f"# Older.\n{(path / name).read_text().splitlines()[0]}\n"
+        (path / name).write_text(older)
+        content["written once"][name] = manifest.digest(older.encode())
+    (path / manifest.PATH).write_text(json.dumps(content))
+    with (path / "tests/test_exp.py").open("a") as file:
+        file.write("# mine\n")
+    age_wheel(path, VERSION)
+    done = rknn_op("update", "--merge", str(path))
+    assert done.exit_code == 0, done.output
+    assert "  exp_reference.py: changed\n" in done.stdout
+    changed = {name for name, data in snapshot(path).items() if snapshot(now).get(name) != data}
+    assert changed == {"tests/test_exp.py", manifest.PATH}
+    assert (path / "tests/test_exp.py").read_text().endswith("# mine\n")
+    once = [json.loads((each / manifest.PATH).read_text())["written once"] for each in (path, now)]
+    assert {name for name in once[1] if once[0][name] != once[1][name]} == {"tests/test_exp.py"}
+
+
 def test_new_file_of_the_template_is_written(old: Path, now: Path) -> None:
     age_copied_file(old, "pytest.ini", None)
     (old / "pytest.ini").unlink()

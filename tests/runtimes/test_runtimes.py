@@ -28,9 +28,8 @@ from opkit.runtimes.check import Check
 from opkit.runtimes.files import Files
 from opkit.runtimes.report import Report
 from opkit.runtimes.rknn.describe import DESCRIBE
-from rknn_op.creation.rewriting import with_runtimes, without
-from rknn_op.runtimes.interface import models_of
-from rknn_op.runtimes.models import Models
+from rknn_op.creation.description_texts import with_runtimes, without
+from rknn_op.runtimes.models import Models, models_of
 from tests.check.target_repositories import counts
 from tests.compiling import C_SOURCES
 from tests.marks import quick_first

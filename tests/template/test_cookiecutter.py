@@ -17,8 +17,8 @@ from opkit import repository
 from opkit.description.spec import OpSpec
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.settings import settings
-from rknn_op.creation.extras import DEFAULT, left_out
-from rknn_op.creation.schema import MODELINE
+from rknn_op.creation.choices import DEFAULT_EXTRAS, left_out
+from rknn_op.creation.description_schema import MODELINE
 from rknn_op.creation.wheel import wheel
 from tests.repositories import EXAMPLES, ROOT, TEMPLATE, Repository, copy_template, generate
 
@@ -137,7 +137,7 @@ def test_only_op_yml_is_rendered(zoom: Repository) -> None:
     rendered = ("op.yml", "{% if cookiecutter.__license %}LICENSE")
     names = [name for name in files_of(TEMPLATE) if not name.startswith(rendered)]
     assert names
-    for name in {*names} - {*left_out(DEFAULT)}:
+    for name in {*names} - {*left_out(DEFAULT_EXTRAS)}:
         assert (zoom.path / name).read_bytes() == (TEMPLATE / name).read_bytes(), name
 
 

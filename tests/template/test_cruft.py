@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from opkit.version import VERSION
-from rknn_op.creation.schema import MODELINE
+from rknn_op.creation.description_schema import MODELINE
 from tests.check.target_repositories import need
 from tests.repositories import TEMPLATE, copy_template
 
@@ -114,7 +114,7 @@ def test_create_without_description_keeps_starter(template: Path, tmp_path: Path
     run("git", "init", "-q", cwd=project)
     commit_all(project)
     before = (project / "op.yml").read_text()
-    starter = template / "rknn_op/creation/starter.py"
+    starter = template / "rknn_op/creation/description_texts.py"
     starter.write_text(starter.read_text().replace("input: {type", "picture: {type"))
     assert "picture: {type" in starter.read_text()
     commit_all(template)

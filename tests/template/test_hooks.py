@@ -13,7 +13,7 @@ import pytest
 from cookiecutter.utils import create_env_with_context
 
 from opkit.runtimes import parse
-from rknn_op.creation.next_steps import next_steps
+from rknn_op.creation.plan_report import next_steps
 from tests.repositories import EXAMPLES, ROOT
 
 DESCRIPTION = """\

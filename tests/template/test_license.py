@@ -13,8 +13,8 @@ from opkit.errors import OpkitError
 from opkit.files.generation import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.runtimes import available, parse, selected
-from rknn_op.creation.license import NONE, license_text
-from rknn_op.runtimes.rknn2.bundle.texts import application_files
+from rknn_op.creation.choices import NO_LICENSE, license_text
+from rknn_op.runtimes.rknn2.bundles.bundling import application_files
 from tests.repositories import EXAMPLES, ROOT
 
 TEXTS = ROOT / "licenses"
@@ -52,7 +52,7 @@ def test_opkit_has_the_license_of_the_project() -> None:
     ("folder", "example"),
     [
         ("opkit", "files/templates/README.md"),
-        ("rknn_op", "runtimes/rknn2/bundle/application/main.c"),
+        ("rknn_op", "runtimes/rknn2/bundles/application/main.c"),
     ],
 )
 def test_each_file_is_covered(folder: str, example: str) -> None:
@@ -100,9 +100,9 @@ def test_license_text(name: str) -> None:
 
 def test_no_license_is_the_default() -> None:
     questions = json.loads((ROOT / "cookiecutter.json").read_text())
-    assert questions["license"] == NONE
-    assert license_text(TEXTS, NONE, "", "exp") == ""
-    assert ", ".join([NONE, *NAMES]) in questions["__prompts__"]["license"]
+    assert questions["license"] == NO_LICENSE
+    assert license_text(TEXTS, NO_LICENSE, "", "exp") == ""
+    assert ", ".join([NO_LICENSE, *NAMES]) in questions["__prompts__"]["license"]
 
 
 @pytest.mark.parametrize(

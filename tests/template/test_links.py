@@ -12,8 +12,8 @@ import pytest
 from opkit import repository_files
 from opkit.build import machinery, scons_state
 from opkit.errors import OpkitError
-from rknn_op import repositories
-from rknn_op.processes import Processes
+from rknn_op import scons_runs
+from rknn_op.scons_runs import Processes
 from tests.repositories import EXAMPLES, Repository
 from tests.rknn_op.command import rknn_op, snapshot
 from tests.rknn_op.older import age
@@ -171,6 +171,6 @@ def test_repository_is_built_without_a_cache_of_the_user(
     for options in ([], ["-c"], []):
         with Processes() as processes:
             arguments = ("target=x64", *options)
-            done = repositories.scons(processes, root, *arguments, stdout=subprocess.PIPE)
+            done = scons_runs.scons(processes, root, *arguments, stdout=subprocess.PIPE)
         assert done.returncode == 0, done.stdout
     assert (root / machinery.FOLDER).readlink().is_relative_to(root / machinery.UNPACKED)

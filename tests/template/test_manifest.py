@@ -32,24 +32,28 @@ def test_versions_are_numbers(one: str, other: str) -> None:
     assert not is_newer(one, one)
 
 
+_DIGEST = "0123456789abcdef" * 4
+
+
 def test_round_trip() -> None:
     wheel = Wheel("rknn_opkit-0.2.0+0123456789ab-py3-none-any.whl", 64 * "0")
-    made = Manifest("0.1.0", {"README.md": "0.0.9"}, ("generated/a.h",), wheel)
+    made = Manifest("0.1.0", {"README.md": _DIGEST}, ("generated/a.h",), wheel)
     assert manifest.from_text(manifest.to_text(made)) == made
 
 
 def test_text_is_sorted_and_ends_with_a_newline() -> None:
-    made = Manifest("0.1.0", {"b": "0.0.9", "a": "0.1.0"}, ("generated/d", "generated/c"))
+    made = Manifest("0.1.0", {"b": "1" * 64, "a": _DIGEST}, ("generated/d", "generated/c"))
     assert manifest.to_text(made) == (
-        '{\n  "version": "0.1.0",\n  "written once": {\n    "a": "0.1.0",\n    "b": "0.0.9"\n  },\n'
+        '{\n  "version": "0.1.0",\n  "written once": {\n'
+        f'    "a": "{_DIGEST}",\n    "b": "{"1" * 64}"\n  }},\n'
         '  "generated": [\n    "generated/c",\n    "generated/d"\n  ]\n}\n'
     )
 
 
 def test_two_dots_in_a_name_are_no_folder() -> None:
-    made = Manifest("0.1.0", {"a..b": "0.1.0"}, ("generated/...", "..a"))
+    made = Manifest("0.1.0", {"a..b": _DIGEST}, ("generated/...", "..a"))
     assert manifest.from_text(manifest.to_text(made)) == manifest.Manifest(
-        "0.1.0", {"a..b": "0.1.0"}, ("..a", "generated/...")
+        "0.1.0", {"a..b": _DIGEST}, ("..a", "generated/...")
     )
 
 
@@ -69,9 +73,9 @@ _WITH_WHEEL = '{"version": "0.2.0", "written once": {}, "generated": [], "wheel"
         '{"version": "0.1.0", "written once": {}, "generated": ["/outside"]}',
         '{"version": "0.1.0", "written once": {}, "generated": ["a.h", "a/../../outside", "b.h"]}',
         '{"version": "0.1.0", "written once": {}, "generated": ["a.h", "/outside"]}',
-        '{"version": "0.1.0", "written once": {"a.h": "0.1.0", "..": "0.1.0"}, "generated": []}',
-        '{"version": "0.1.0", "written once": {"a.h": "0.1.0", "/b": "0.1.0"}, "generated": []}',
-        '{"version": "0.1.0", "written once": {"a.h": "0.1.0", "b.h": "1.x"}, "generated": []}',
+        f'{{"version": "0.1.0", "written once": {{"..": "{_DIGEST}"}}, "generated": []}}',
+        f'{{"version": "0.1.0", "written once": {{"/b": "{_DIGEST}"}}, "generated": []}}',
+        f'{{"version": "0.1.0", "written once": {{"a": "{_DIGEST[1:]}"}}, "generated": []}}',
         '{"version": "0.1.0", "written once": {}, "generated": ["a.h", 1]}',
         f'{_WITH_WHEEL}"../x.whl", "sha256": "{64 * "0"}"}}}}',
         f'{_WITH_WHEEL}"rknn_opkit-0.2.0+0123456789ab-py3-none-any.whl", "sha256": "0"}}}}',

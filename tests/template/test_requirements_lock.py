@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from rknn_op.creation.requirements import Extra, extra_in, lock_text, requirements_text
-from rknn_op.creation.wheel import wheel
+from rknn_op.creation.wheel import Extra, extra_in, lock_text, requirements_text, wheel
 from tests.repositories import ROOT
 
 PYTHONS = [f"3.{minor}" for minor in range(10, 15)]

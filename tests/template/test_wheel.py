@@ -20,7 +20,7 @@ from opkit import manifest, repository
 from opkit.errors import OpkitError
 from rknn_op import own_opkit, template
 from rknn_op.creation.wheel import DISTRIBUTION, requirements, wheel
-from rknn_op.repositories import environment
+from rknn_op.own_opkit import environment
 from tests.repositories import ROOT, Repository, copy_template, generate
 from tests.rknn_op.command import assert_error, rknn_op
 

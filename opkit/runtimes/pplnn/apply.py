@@ -22,15 +22,12 @@ finds a change; 2 after an error.
 
 from __future__ import annotations
 
-import argparse
-import difflib
 import hashlib
 import json
 import os
 import posixpath
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -124,6 +121,8 @@ def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) 
         arguments: the command-line arguments; None: the arguments of this process.
         repository: the operator's repository.
     """
+    import argparse  # only here: opkit imports this module for its data
+
     about, usage, *_ = str(__doc__).split("\n\n")
     parser = argparse.ArgumentParser(
         description=f"{about}\n\n{usage}", formatter_class=argparse.RawDescriptionHelpFormatter
@@ -357,6 +356,8 @@ def _edit(
                 includes = [i for i in range(index) if after[i].startswith(b"#include")]
                 index = includes[-1] + 1 if includes else index
             after[index:index] = [f"{line}{ending}".encode() for line in lines]
+    import difflib  # only here: as argparse
+
     diff = difflib.unified_diff(
         [line.decode(errors="surrogateescape") for line in before],
         [line.decode(errors="surrogateescape") for line in after],
@@ -689,6 +690,8 @@ def _remove(root: Path, paths: Iterable[str], folders: Iterable[str] = ()) -> No
 
 def _git(root: Path, *arguments: str, stdin: bytes = b"") -> bytes | None:
     """Return git's output, or None if git fails or is not installed."""
+    import subprocess  # only here: as argparse
+
     environment = {key: text for key, text in os.environ.items() if not key.startswith("GIT_")}
     try:
         done = subprocess.run(

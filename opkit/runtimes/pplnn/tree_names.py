@@ -6,7 +6,7 @@ Paths are ppl.nn's own: `src/ppl/nn/...` there is `pplnn/src/ppl/nn/...` in a re
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from opkit.description.spec import OpSpec
 from opkit.description.words import taken_by
@@ -20,8 +20,7 @@ ENGINES = ("riscv", "x86")
 _PPL_NAMESPACES = frozenset("arm common cuda internal ir nn onnx ppl riscv std utils x86".split())
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(NamedTuple):
     """The names of an operator in ppl.nn's tree.
 
     Attributes:

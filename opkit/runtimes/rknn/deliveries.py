@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from opkit.description.types import ELEMENT_TYPES, SAME_TENSOR_TYPES, ElementType
 
 
-@dataclass(frozen=True)
-class Delivery:
+class Delivery(NamedTuple):
     """The delivery of a param to a kernel.
 
     Attributes:

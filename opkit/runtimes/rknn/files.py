@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from opkit.code_layout import wrapped
-from opkit.complaint import Complaint
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.files import generation
 from opkit.files.c_parts import allowed_file, allowed_header
@@ -20,6 +18,7 @@ from opkit.runtimes.rknn.elementwise_vx import generated_vx
 from opkit.runtimes.rknn.kernel_source import has_cxx, kernel_sources, kernels_header
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.toolkit_class import toolkit_class
+from opkit.runtimes.rknn.vx_requirements import drift
 from opkit.text import render
 from opkit.toolchains.abi import ABIS, Abi
 from opkit.toolchains.flags import (
@@ -286,17 +285,10 @@ def _texts(spec: OpSpec) -> RuntimeTexts:
     )
 
 
-def _drift(root: Path, spec: OpSpec, cache: Path) -> Sequence[Complaint]:
-    # A new repository, which has no drift, need not wait for the reader of VX kernels.
-    from opkit.runtimes.rknn.vx.drift import drift
-
-    return drift(root, spec, cache)
-
-
 FILES = Files(
     texts=_texts,
     generated=generated_files,
     from_scalar=generated_vx,
     required=lambda spec: tuple(kernel_skeletons.once_only_files(spec)),
-    drift=_drift,
+    drift=drift,
 )

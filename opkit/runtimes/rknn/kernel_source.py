@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from opkit.code_layout import block_comment, wrapped
 from opkit.description.spec import OpSpec, Tensor
@@ -124,8 +124,7 @@ def _try(function: str, *arguments: str) -> str:
     return wrapped(f"    OPKIT_TRY({function}(", arguments, "));")
 
 
-@dataclass(frozen=True)
-class QuantizedTensor:
+class QuantizedTensor(NamedTuple):
     """A tensor with the names of the uniforms for its quantization."""
 
     tensor: Tensor

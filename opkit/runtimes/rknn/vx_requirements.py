@@ -1,8 +1,9 @@
-"""Checks for the VX kernel: in op.yml, and for its parts in the repository."""
+"""The VX kernel as op.yml requires it: its parts in the repository, and drift between both."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from opkit.complaint import Complaint
 from opkit.description.spec import OpSpec
@@ -122,3 +123,40 @@ callbacks and list are generated now, so replace the text of the file with
 {kernel_source.kernel_file(spec)}
 {_test_to_add(spec)}"""
     return _complaint(spec, problem, hint, lines.index(cpu_alone) + 1)
+
+
+def drift(root: Path, spec: OpSpec, cache: Path) -> list[Complaint]:
+    """Return each mismatch of the VX kernel, with the text that op.yml requires; see vx.drift."""
+    if not settings(spec).has_vx_kernel:
+        return _left_over(root, spec)
+    source = (root / f"rknn_kernel_{spec.lower}.c").read_text(encoding="utf-8", errors="replace")
+    missing = missing_vx_kernel(spec, source)
+    found = [missing] if missing else []
+    if _is_generated(root / kernel_skeletons.vx_file(spec), spec):
+        return found
+    from opkit.runtimes.rknn.vx import drift as vx_drift  # only here: it takes long to import
+
+    return [*found, *vx_drift.drift(root, spec, cache)]
+
+
+def _is_generated(path: Path, spec: OpSpec) -> bool:
+    """Return whether a .vx file is as generated from this op.yml, and needs no compiler to tell."""
+    return spec.elementwise or (
+        path.is_file()
+        and path.read_text(encoding="utf-8", errors="replace") == kernel_skeletons.vx_kernel(spec)
+    )
+
+
+def _left_over(root: Path, spec: OpSpec) -> list[Complaint]:
+    """Return a warning if there is a .vx file, which no build reads."""
+    path = kernel_skeletons.vx_file(spec)
+    if not (root / path).is_file():
+        return []
+    return [
+        Complaint(
+            path,
+            "is not built, because op.yml has `kernels: [cpu]`",
+            hint="delete it and the tests with check_vx_kernel, or write `kernels: [cpu, vx]`",
+            severity="warning",
+        )
+    ]

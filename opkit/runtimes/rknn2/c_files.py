@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from dataclasses import replace
 
 from opkit.code_layout import LINE_LENGTH, block_comment, comment, wrapped
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
@@ -125,7 +124,7 @@ def _converts_tensors(spec: OpSpec) -> bool:
 def _description(spec: OpSpec) -> Iterator[str]:
     """Yield the definitions of the tensors, of the params and of the operator."""
     first = spec.inputs[0].dtype
-    outputs = [replace(output, dtype=output.dtype or first) for output in spec.outputs]
+    outputs = [output._replace(dtype=output.dtype or first) for output in spec.outputs]
     yield comment("Its tensors: name, data type for the math, and offset in the math's struct.")
     for group, tensors in (("input", spec.inputs), ("output", outputs)):
         yield f"static const struct opkit_tensor_row custom_op_{group}s[] = {{"

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 from opkit import runtimes
+from opkit.code_layout import LINE_LENGTH, bracketed, literal
 from opkit.description.spec import OpSpec
 from opkit.files.skeletons import once_only_files, unwritten_math
 from opkit.runtimes.interface import Runtime
-from rknn_op.creation.adaptation import adapted
-from rknn_op.creation.library import LibraryOperator
-from rknn_op.creation.rewriting import with_framework
-from rknn_op.models.drafting import library, onnx_references
-from rknn_op.models.drafting.case_texts import FOLDER, test_file
-from rknn_op.models.drafting.filling import filled
-from rknn_op.models.drafting.op_yml import comments_of, description, refuse_dtypes
-from rknn_op.models.drafting.questions import Question, questions
-from rknn_op.models.drafting.recorded_cases import RecordedCases, recorded_cases
-from rknn_op.models.drafting.signatures import Signature, signature
-from rknn_op.models.drafting.small_cases import SmallCases, small_cases
-from rknn_op.models.drafting.trial import trial_operator
-from rknn_op.models.model import Model, Node
+from opkit.text import render
+from rknn_op.creation.description_texts import adapted, with_framework
+from rknn_op.creation.operator_library import LibraryOperator
+from rknn_op.models.drafting import library_match
+from rknn_op.models.drafting.node_signatures import Input, Output, Signature, signature
+from rknn_op.models.drafting.op_yml import (
+    Question,
+    comments_of,
+    description,
+    questions,
+    refuse_dtypes,
+)
+from rknn_op.models.drafting.recorded_cases import RecordedCases, filled, recorded_cases
+from rknn_op.models.drafting.reference_trials import tolerance_text, trial_operator
+from rknn_op.models.drafting.small_cases import Group, Range, SmallCases, small_cases
+from rknn_op.models.model_files import required
+from rknn_op.models.model_graph import Model, Node
+from rknn_op.models.onnx_model import RANDOM
 from rknn_op.models.running.recording import Recording
 
 
@@ -89,7 +96,7 @@ def draft(task: Task, nodes: Sequence[Node]) -> Draft:
     has_texts = not any(runtime.describe.type_refusal("STRING") for runtime in chosen)
     found = signature(task.model, nodes, has_texts)
     refuse_dtypes(found, task.runtimes)
-    match, reason = library.find(task.library, found, nodes)
+    match, reason = library_match.find(task.library, found, nodes)
     if match:
         drafted, reason = _from_library(task, nodes, found, match)
         if not reason:
@@ -102,7 +109,7 @@ def _from_library(
     task: Task, nodes: Sequence[Node], found: Signature, match: LibraryOperator
 ) -> tuple[Draft, str]:
     """Return the draft with the files of the library, and the reason against it, if any."""
-    found = library.completed(_with_tensors(found, match.spec), match.spec)
+    found = library_match.completed(_with_tensors(found, match.spec), match.spec)
     defined = replace(found, is_standard=True)  # the library defines it
     remarks = [each for each in questions(defined, nodes) if not each.field]
     text, _ = adapted(match.text, task.runtimes, str(match.folder), task.target.upper())
@@ -132,8 +139,8 @@ def _described(task: Task, nodes: Sequence[Node], found: Signature, notes: Seque
     remarks = questions(found, nodes)
     text = description(found, task.model, nodes, remarks, task.runtimes, task.target)
     spec = runtimes.parse(text, f"the description of {found.op_type}")
-    if onnx_references.has_evaluator(found):
-        reference = onnx_references.reference(spec.name, found, nodes).encode()
+    if has_evaluator(found):
+        reference = onnx_reference(spec.name, found, nodes).encode()
         small, recorded = _cases(task, nodes, found, spec, text, reference)
         if small.groups or recorded.files:
             files = {
@@ -183,5 +190,160 @@ def _tests(path: str, spec: OpSpec, small: SmallCases, recorded: RecordedCases) 
     if not (small.groups or recorded.files):
         return {}
     text = test_file(spec, small, recorded)
-    files = {f"tests/{FOLDER}/{name}": content for name, content in recorded.files.items()}
+    files = {f"tests/{_DATA}/{name}": content for name, content in recorded.files.items()}
     return {path: text.encode(), **files}
+
+
+# ---- The reference of a standard operator: onnx's own evaluator ----------------------------------
+
+_WORDS = {
+    "bool": "a bool",
+    "int": "an int",
+    "float": "a float",
+    "ints": "a list of int",
+    "floats": "a list of float",
+    "string": "a str",
+}
+
+
+def has_evaluator(found: Signature) -> bool:
+    """Whether onnx may compute an operator, the same in each run: by code, or as a function."""
+    if not found.is_standard or found.op_type in RANDOM:
+        return False
+    schema = required("onnx").defs.get_schema(found.op_type, found.opset, found.domain)
+    if schema.has_function or schema.has_context_dependent_function:
+        return True
+    try:
+        required("onnx.reference.ops").load_op(found.domain, found.op_type, found.opset)
+    except Exception:  # onnx raises several types for operators that it does not compute
+        return False
+    return True
+
+
+def onnx_reference(name: str, found: Signature, nodes: Sequence[Node]) -> str:
+    """Return the text of `<op>_reference.py` that calls onnx's reference evaluator.
+
+    Args:
+        name: the operator's name in op.yml.
+        found: a standard operator.
+        nodes: its nodes, for the dtypes of outputs and the shapes of constants.
+    """
+    tensors = {each.name: _only(each.dtypes) for each in found.tensors}
+    constants = {each.name: [each.dtypes[0], [-1] if each.rank else []] for each in found.constants}
+    kinds = {each.name: each.kind for each in found.attributes}
+    kinds |= {each.name: each.kind for each in found.constants}
+    params = [f"        {param}: {_WORDS[kind]}" for param, kind in kinds.items()]
+    return render(
+        Path(__file__).parent / "templates/onnx_reference.py",
+        name=name,
+        op_type=literal(found.op_type, ""),
+        opset=str(found.opset),
+        inputs=literal(_in_order(found.inputs), "INPUTS = ", 0),
+        outputs=literal(_in_order(found.outputs), "OUTPUTS = ", 0),
+        tensors=literal(tensors, "TENSORS = ", 0),
+        constants=literal(constants, "CONSTANTS = ", 0),
+        attributes=literal([each.name for each in found.attributes], "ATTRIBUTES = ", 0),
+        param_values="\n".join(params or ["        (this operator has none)"]),
+    )
+
+
+def _only(dtypes: Sequence[str]) -> str | None:
+    return dtypes[0] if len(dtypes) == 1 else None
+
+
+def _in_order(slots: Sequence[Input] | Sequence[Output]) -> list[str]:
+    """Return the names by position; an empty one where nothing is described."""
+    names = {each.position: each.name for each in slots}
+    return [names.get(position, "") for position in range(max(names) + 1)]
+
+
+# ---- The text of the tests -----------------------------------------------------------------------
+
+_DATA = "data"
+"""The folder of recorded cases, in tests/."""
+
+
+def test_file(spec: OpSpec, small: SmallCases, recorded: RecordedCases) -> str:
+    """Return the text of a file of tests."""
+    groups = small.groups
+    contents = ["tensors of the model's nodes"] * bool(recorded.files)
+    contents += ["small cases of their shapes"] * bool(groups)
+    names = {"check_cpu_kernel"}
+    parts = []
+    if recorded.files:
+        names.add("recorded")
+        parts.append(
+            "# The reference is compared with the outputs of the model's own framework.\n"
+            f'RECORDED = recorded("{_DATA}", {tolerance_text(recorded.error)})\n'
+        )
+    if groups:
+        names |= {"cases", *(each.maker for group in groups for each in _all(group))}
+        names |= {"vary_params"} if any(group.others for group in groups) else set()
+        calls = "".join(map(_group_call, groups))
+        parts.append(f"SMALL = [\n{calls}]\n")
+    lists = ["RECORDED"] * bool(recorded.files) + ["SMALL"] * bool(groups)
+    parts.append(f"CASES = {' + '.join(lists)}")
+    return render(
+        Path(__file__).parent / "templates/test.py",
+        name=spec.name,
+        lower=spec.lower,
+        contents=" and ".join(contents),
+        kernels="the CPU kernel" if len(spec.runtimes) == 1 else "all kernels",
+        imports=_imports(sorted(names)),
+        cases="\n".join(parts),
+        tolerance=tolerance_text(max(small.error, recorded.error)),
+    )
+
+
+def _all(group: Group) -> Iterator[Range]:
+    return (each for ranges in group.ranges for each in ranges.values())
+
+
+def _imports(names: Sequence[str]) -> str:
+    line = ", ".join(names)
+    fits = len(f"from opkit.testing import {line}") <= LINE_LENGTH
+    return line if fits else bracketed([*names], "from opkit.testing import ", 0, "()")
+
+
+def _group_call(group: Group) -> str:
+    """Return the call of cases() for a group, as items of a list."""
+    indent = 8
+    shapes = {name: list(shape) for name, shape in group.shapes.items()}
+    arguments = [
+        f"shapes=[{_shape_literal(shapes, 'shapes=[', indent)}]",
+        f"values={_values(group.ranges, indent)}",
+        f"params={_params(group, indent)}",
+        f"dtype={literal(dict(group.dtypes), 'dtype=', indent)}",
+    ]
+    lines = "".join(f"{' ' * indent}{argument},\n" for argument in arguments)
+    return f"    *cases(\n{lines}    ),\n"
+
+
+def _shape_literal(shapes: Mapping[str, Sequence[int]], before: str, indent: int) -> str:
+    items = [f'"{name}": {tuple(shape)}' for name, shape in shapes.items()]
+    return bracketed(items, before, indent, "{}")
+
+
+def _values(groups: Sequence[Mapping[str, Range]], indent: int) -> str:
+    texts = []
+    for ranges in groups:
+        same = len({*ranges.values()}) == 1
+        items = [f'"{name}": {each}' for name, each in ranges.items()]
+        one = str(next(iter(ranges.values())))
+        texts.append(one if same else bracketed(items, "", indent + 4, "{}"))
+    return bracketed(texts, "values=", indent)
+
+
+def _params(group: Group, indent: int) -> str:
+    base = dict(group.params)
+    if not group.others:
+        return f"[{literal(base, 'params=[', indent)}]"
+    items = [literal(base, "", indent + 4)] if base else []
+    items += [
+        f"{name}={_list(values, f'{name}=', indent + 4)}" for name, values in group.others.items()
+    ]
+    return f"vary_params{bracketed(items, 'params=vary_params', indent, '()')}"
+
+
+def _list(values: Sequence[Any], before: str, indent: int) -> str:
+    return literal([*values], before, indent)

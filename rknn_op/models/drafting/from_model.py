@@ -11,19 +11,18 @@ from pathlib import Path
 from opkit.errors import OpkitError
 from opkit.runtimes import available
 from opkit.text import printable
-from rknn_op import template
+from rknn_op import all_or_nothing, template
 from rknn_op.creation import new_repository
-from rknn_op.creation.new_repository import Choices, Plan
-from rknn_op.creation.requirements import Extra
-from rknn_op.models.drafting.choosing import node_of_name, nodes_of_type, type_name
+from rknn_op.creation.choices import Choices
+from rknn_op.creation.new_repository import Plan
+from rknn_op.creation.wheel import Extra
+from rknn_op.messages import step, track
+from rknn_op.models import scanning
 from rknn_op.models.drafting.drafts import Draft, Source, Task, draft
-from rknn_op.models.drafting.selection import Selection
-from rknn_op.models.drafting.signatures import called
-from rknn_op.models.model import Model, Node
+from rknn_op.models.drafting.node_signatures import called
+from rknn_op.models.drafting.selection import Selection, node_of_name, nodes_of_type, type_name
+from rknn_op.models.model_graph import Model, Node, plain
 from rknn_op.models.running.recording import Recording, record
-from rknn_op.models.scanning import reading
-from rknn_op.models.text import plain
-from rknn_op.progress import step, track
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ def plans(
         InvalidOperators: operators cannot be described.
     """
     if not selection.is_all:
-        new_repository.refuse_existing(folder)
+        all_or_nothing.refuse_existing(folder)
     names = _runtimes(file, choices)
     target = choices.target or available()[names[0]].describe.default_target
     model, groups = _chosen(file, selection, target)
@@ -132,7 +131,7 @@ def _runtimes(file: Path, choices: Choices) -> list[str]:
                 expected = ", ".join(available())
                 raise OpkitError(f"--runtime: unknown '{plain(name)}' (expected {expected})")
         return [*choices.runtimes]
-    return [reading.runtime_of(file, choices.target)]
+    return [scanning.runtime_of(file, choices.target)]
 
 
 def _chosen(
@@ -140,9 +139,9 @@ def _chosen(
 ) -> tuple[Model, Sequence[Sequence[Node]]]:
     """Return the model, and the nodes of each operator."""
     if selection.is_all:
-        scan = reading.scan_file(file, target)
+        scan = scanning.scan_file(file, target)
         return scan.model, [each.nodes for each in scan.missing]
-    model = reading.read_model(file)
+    model = scanning.read_model(file)
     if selection.node is not None:
         return model, [node_of_name(model, selection.node)]
     return model, [nodes_of_type(model, selection.op_type or "")]

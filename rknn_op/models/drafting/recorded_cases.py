@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,12 @@ from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator
 from opkit.description.spec import OpSpec
 from opkit.runtimes.invocation import Array
-from rknn_op.models.drafting.filling import neutral_inputs
-from rknn_op.models.drafting.signatures import Signature, converted
-from rknn_op.models.drafting.time_limit import TimeLimitError, time_limit
-from rknn_op.models.drafting.tolerances import tolerated_error
+from rknn_op.models import optional_inputs
+from rknn_op.models.drafting.node_signatures import Signature, at, converted
+from rknn_op.models.drafting.reference_trials import TimeLimitError, time_limit, tolerated_error
+from rknn_op.models.model_graph import MAX_VALUES, Node, Tensor, Value, plain
+from rknn_op.models.optional_inputs import UnknownShapeError
 from rknn_op.models.running.recording import Call
-from rknn_op.models.text import plain
 
 MAX_SECONDS = 3.0
 """The maximum processor time of the reference for a recorded case."""
@@ -182,3 +182,46 @@ def _differences(
             with np.errstate(all="ignore"):
                 largest = np.nanmax(np.abs(computed.astype("f8") - array.astype("f8")))
             yield f"'{name}' of the reference differs from the model's by up to {largest:g}"
+
+
+# ---- Inputs that nodes leave out: neutral values -------------------------------------------------
+
+
+def neutral_inputs(found: Signature, node: Node) -> dict[int, Array]:
+    """Return position -> value of each input that a node leaves out, if a neutral one is known."""
+    present = {
+        each.formal: tensor
+        for each in found.inputs
+        if each.formal and (tensor := at(node.inputs, each.position)) is not None
+    }
+    values: dict[int, Array] = {}
+    for each in found.inputs:
+        if each.formal and each.formal not in present:
+            try:
+                value = optional_inputs.value(
+                    found.op_type, each.formal, present, _attributes_with_defaults(found, node)
+                )
+            except UnknownShapeError:
+                continue
+            if value is not None:
+                values[each.position] = value
+    return values
+
+
+def _attributes_with_defaults(found: Signature, node: Node) -> Mapping[str, Value]:
+    defaults = {each.name: each.default for each in found.attributes if each.default is not None}
+    return {**defaults, **node.attributes}
+
+
+def filled(found: Signature, node: Node) -> Node:
+    """Return a node with tensors for the inputs that it leaves out."""
+    values = neutral_inputs(found, node)
+    if not values:
+        return node
+    inputs = [
+        at(node.inputs, position) for position in range(max(*values, len(node.inputs) - 1) + 1)
+    ]
+    for position, value in values.items():
+        elements = tuple(value.ravel().tolist()) if value.size <= MAX_VALUES else None
+        inputs[position] = Tensor("", value.shape, value.dtype.name, True, elements)
+    return replace(node, inputs=tuple(inputs))

@@ -16,11 +16,10 @@ from opkit.check.cases import Case, Values, cases, integers, uniform
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator
 from opkit.runtimes.invocation import Array
-from rknn_op.models.drafting.signatures import Signature, at, params_of
-from rknn_op.models.drafting.time_limit import TimeLimitError, time_limit
-from rknn_op.models.drafting.tolerances import tolerated_error
-from rknn_op.models.extra import required
-from rknn_op.models.model import Node, Tensor
+from rknn_op.models.drafting.node_signatures import Signature, at, params_of
+from rknn_op.models.drafting.reference_trials import TimeLimitError, time_limit, tolerated_error
+from rknn_op.models.model_files import required
+from rknn_op.models.model_graph import Node, Tensor
 
 MAX_ELEMENTS = 4096
 """Maximum elements of a tensor in a small case."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from opkit.text import aligned, printable, shortened
-from rknn_op.models.text import plain
+from rknn_op.models.model_graph import plain
 
 Array = Any
 

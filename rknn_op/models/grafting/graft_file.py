@@ -13,20 +13,24 @@ from opkit.errors import OpkitError
 from opkit.runtimes import available
 from opkit.scratch import temporary_folder
 from opkit.text import printable, shortened
+from rknn_op.messages import step
 from rknn_op.models import onnx_model
 from rknn_op.models.grafting import simulation
-from rknn_op.models.grafting.converter_rules import refuse, warnings
 from rknn_op.models.grafting.custom_nodes import customs, runtime_of
-from rknn_op.models.grafting.graft import Graft, graft
+from rknn_op.models.grafting.grafted_model import (
+    Graft,
+    assembled,
+    converter_warnings,
+    graft,
+    publish,
+    refuse_for_converter,
+)
 from rknn_op.models.grafting.proof import Proof, prove, write_shapes
 from rknn_op.models.grafting.simulation import Simulation
-from rknn_op.models.grafting.writing import assembled, publish
-from rknn_op.models.running.inputs import random_inputs, read_inputs
+from rknn_op.models.running.model_inputs import random_inputs, read_inputs
 from rknn_op.models.running.weights import opened
-from rknn_op.models.scanning.reading import toolkits
-from rknn_op.progress import step
-from rknn_op.repositories import require
-from rknn_op.runtimes.interface import models_of
+from rknn_op.own_opkit import require
+from rknn_op.runtimes.models import models_of, toolkit_names
 
 SUFFIX = ".onnx"
 PACKAGE = ".rknn"
@@ -105,16 +109,16 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
     runtime = available()[name]
     toolkit = models_of(name).toolkit
     if options.toolkit and not toolkit:
-        raise OpkitError(f"--toolkit: {toolkits()} is not for {name}")
+        raise OpkitError(f"--toolkit: {toolkit_names()} is not for {name}")
     found = customs(operators, name)
     with opened(file) as source, temporary_folder() as folder:
         model = onnx_model.read(file)
         grafted = graft(source, model, found)
-        refuse(model, runtime)
+        refuse_for_converter(model, runtime)
         inputs = read_inputs(options.inputs, model) if options.inputs else random_inputs(model)
         with step("running both models"):
             proof = prove(source, grafted, inputs, options.max_error)
-        outcome = Outcome(grafted, proof, warnings=warnings(grafted, runtime))
+        outcome = Outcome(grafted, proof, warnings=converter_warnings(grafted, runtime))
         if proof.cause:
             return outcome
         write_shapes(source, grafted, model, proof)

@@ -9,8 +9,8 @@ import numpy as np
 
 from opkit.description.allowed_values import describe_allowed, refused
 from opkit.description.spec import Param, ParamValue
-from rknn_op.models.extra import required
 from rknn_op.models.grafting.custom_nodes import MismatchError
+from rknn_op.models.model_files import required
 
 _TYPES = {"int": "INT", "float": "FLOAT", "ints": "INTS", "floats": "FLOATS", "string": "STRING"}
 """Kind of a param -> the type of its attribute."""

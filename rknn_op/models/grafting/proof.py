@@ -10,11 +10,11 @@ import numpy as np
 
 from opkit.errors import OpkitError
 from opkit.text import printable, shortened
-from rknn_op.models.extra import required
+from rknn_op.models.grafting.custom_nodes import GraftedNode
 from rknn_op.models.grafting.differences import Difference, difference
-from rknn_op.models.grafting.graft import Graft
-from rknn_op.models.grafting.grafted_node import GraftedNode
-from rknn_op.models.model import Model
+from rknn_op.models.grafting.grafted_model import Graft
+from rknn_op.models.model_files import required
+from rknn_op.models.model_graph import Model
 from rknn_op.models.running.stages import Call, original, staged, tensor_types
 from rknn_op.models.running.weights import OpenModel, first_line
 

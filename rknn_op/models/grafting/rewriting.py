@@ -12,17 +12,17 @@ from opkit.description.spec import Param, ParamValue
 from opkit.errors import OpkitError
 from opkit.text import printable, shortened
 from rknn_op.models import optional_inputs
-from rknn_op.models.extra import required
 from rknn_op.models.grafting.custom_nodes import (
     Custom,
+    GraftedNode,
     MismatchError,
     input_positions,
     output_positions,
     unique_names,
 )
-from rknn_op.models.grafting.grafted_node import GraftedNode
 from rknn_op.models.grafting.node_attributes import attribute_of, is_exact, value_of, value_of_array
-from rknn_op.models.model import STANDARD, Model, Node, Tensor
+from rknn_op.models.model_files import required
+from rknn_op.models.model_graph import STANDARD, Model, Node, Tensor
 from rknn_op.models.running.weights import OpenModel
 
 Array = Any

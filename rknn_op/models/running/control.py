@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from opkit.errors import OpkitError
-from rknn_op.models.extra import required
+from rknn_op.models.model_files import required
 
 Array = Any
 Function = Callable[[Sequence[Array | None]], Sequence[Array]]

@@ -14,12 +14,12 @@ import numpy as np
 
 from opkit.errors import OpkitError
 from opkit.text import printable, shortened
-from rknn_op.models.extra import required
-from rknn_op.models.model import STANDARD, Model, Node, Tensor
+from rknn_op.models.model_files import required
+from rknn_op.models.model_graph import STANDARD, Model, Node, Tensor
 from rknn_op.models.onnx_file import subgraphs
 from rknn_op.models.onnx_model import node_name
 from rknn_op.models.running import control
-from rknn_op.models.running.inputs import assumptions, random_inputs, read_inputs
+from rknn_op.models.running.model_inputs import assumptions, random_inputs, read_inputs
 from rknn_op.models.running.stages import Call as Function
 from rknn_op.models.running.stages import original, outer_names, staged
 from rknn_op.models.running.weights import OpenModel, opened

@@ -22,7 +22,7 @@ import numpy as np
 
 from opkit.errors import OpkitError
 from opkit.text import printable
-from rknn_op.models.extra import required
+from rknn_op.models.model_files import required
 from rknn_op.models.onnx_file import subgraphs
 from rknn_op.models.onnx_model import RANDOM, node_name
 from rknn_op.models.running import control

@@ -15,9 +15,8 @@ from typing import Any, BinaryIO
 from opkit.errors import OpkitError
 from opkit.scratch import temporary_folder
 from opkit.text import printable
-from rknn_op.models import model_file, onnx_file
-from rknn_op.models.extra import required
-from rknn_op.models.model_file import InvalidError
+from rknn_op.models import model_files, onnx_file
+from rknn_op.models.model_files import InvalidError, required
 
 MAX_INLINE = 64 * 1024
 """Maximum bytes of an initializer that stays in the message."""
@@ -64,7 +63,7 @@ def opened(file: Path, max_inline: int = MAX_INLINE) -> Iterator[OpenModel]:
     try:
         own = onnx_file.data_folder(external, file)
     except InvalidError as error:
-        raise model_file.error(file, error) from None
+        raise model_files.model_error(file, error) from None
     for tensor in external:
         _check_external(tensor, file, own)
         _load_small(tensor, own, max_inline)

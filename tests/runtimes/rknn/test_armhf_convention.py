@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rknn_op.command import main as rknn_op
+from rknn_op.cli import main as rknn_op
 from tests.check.target_repositories import check, need, problems
 from tests.repositories import Repository, generate
 

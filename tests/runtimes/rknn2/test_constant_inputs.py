@@ -43,7 +43,7 @@ def attributes(inputs: str) -> CallingConvention:
 
     def value(param: Param, value: Any) -> Value:
         return CONVENTION.value(
-            param if param.name in inputs else replace(param, source=None), value
+            param if param.name in inputs else param._replace(source=None), value
         )
 
     return replace(CONVENTION, value=value)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rknn_op.creation.adaptation import adapted
+from rknn_op.creation.description_texts import adapted
 from tests.repositories import EXAMPLES, RKNN_EXAMPLES, Repository, generate
 
 

@@ -13,12 +13,11 @@ from opkit.complaint import Complaint
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.deliveries import DELIVERIES
-from opkit.runtimes.rknn.kernel_skeletons import vx_arguments, vx_file
+from opkit.runtimes.rknn.kernel_skeletons import vx_arguments
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.vx.clang import FOLDER
 from opkit.runtimes.rknn.vx.signatures import VxKernel
 from opkit.runtimes.rknn.vx.source_reader import read_kernels
-from opkit.runtimes.rknn.vx_requirements import missing_vx_kernel
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _WORD = re.compile(r"\b(?P<word>[a-zA-Z]\w*)\b(?P<is_called>\s*\()?")
@@ -119,7 +118,7 @@ def _is_defined(word: str, code: str) -> bool:
 _ANY_INTEGER = ("int", "uint", "bool")
 
 
-def parameter_drift(root: Path, spec: OpSpec, cache: Path) -> list[Complaint]:
+def drift(root: Path, spec: OpSpec, cache: Path) -> list[Complaint]:
     """Return each mismatch between the .vx file and op.yml, with the text that op.yml requires.
 
     Empty if the file does not compile or there is no compiler: the build reports both.
@@ -196,28 +195,4 @@ def _kinds_and_names(kernel: VxKernel) -> list[tuple[str, str]]:
     return [
         ("scalar" if parameter.kind == "pointer" else parameter.kind, parameter.name)
         for parameter in kernel.parameters
-    ]
-
-
-def drift(root: Path, spec: OpSpec, cache: Path) -> list[Complaint]:
-    """Return each mismatch, with the text that op.yml requires; see vx.drift."""
-    if not settings(spec).has_vx_kernel:
-        return _left_over(root, spec)
-    source = (root / f"rknn_kernel_{spec.lower}.c").read_text(encoding="utf-8", errors="replace")
-    missing = missing_vx_kernel(spec, source)
-    return [*([missing] if missing else []), *parameter_drift(root, spec, cache)]
-
-
-def _left_over(root: Path, spec: OpSpec) -> list[Complaint]:
-    """Return a warning if there is a .vx file, which no build reads."""
-    path = vx_file(spec)
-    if not (root / path).is_file():
-        return []
-    return [
-        Complaint(
-            path,
-            "is not built, because op.yml has `kernels: [cpu]`",
-            hint="delete it and the tests with check_vx_kernel, or write `kernels: [cpu, vx]`",
-            severity="warning",
-        )
     ]

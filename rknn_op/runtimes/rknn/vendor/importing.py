@@ -20,15 +20,14 @@ from opkit.files.skeletons import once_only_files
 from opkit.repository import refuse_folder_name
 from opkit.runtimes.rknn.settings import KERNELS, NAME, settings
 from opkit.text import aligned, shortened
-from rknn_op import template
+from rknn_op import all_or_nothing, template
 from rknn_op.creation import new_repository
-from rknn_op.creation.schema import with_schema
-from rknn_op.runtimes.rknn.vendor import skeletons
-from rknn_op.runtimes.rknn.vendor.converter import Converter, read_converter
-from rknn_op.runtimes.rknn.vendor.files import VendorFile, VendorFolder, listed, show
-from rknn_op.runtimes.rknn.vendor.kernel import KernelFile, includes
+from rknn_op.creation.description_schema import with_schema
+from rknn_op.runtimes.rknn.vendor import imported_files
+from rknn_op.runtimes.rknn.vendor.kernel_files import KernelFile, empty_kernel, includes
 from rknn_op.runtimes.rknn.vendor.order import GROUPS, in_order
-from rknn_op.runtimes.rknn.vendor.vx_signature import empty_kernel
+from rknn_op.runtimes.rknn.vendor.python_class import Converter, read_converter
+from rknn_op.runtimes.rknn.vendor.vendor_folder import VendorFile, VendorFolder, listed, show
 
 MAX_HEADERS = 64
 _PROVIDED = tuple(template.OPKIT / "runtimes" / NAME / path for path in ("include", "vx/prelude"))
@@ -93,7 +92,10 @@ def plan(path: Path) -> Import:
     result.spec, result.warnings = in_order(spec, kernel, lines, _vx_file(folder, spec))
     converter = _add_converter(result, folder)
     _add_kernels(result, folder, kernel)
-    quiet = (*skeletons.QUIET, *([skeletons.NO_SHIFT_REPORT] if kernel.shift_of_sign else []))
+    quiet = (
+        *imported_files.QUIET,
+        *([imported_files.NO_SHIFT_REPORT] if kernel.shift_of_sign else []),
+    )
     cflags = tuple(dict.fromkeys((*spec.cflags, *quiet)))
     result.spec = replace(_with_sources(result, converter), cflags=cflags)
     _add_texts(result, kernel, converter)
@@ -130,7 +132,7 @@ def destination(path: Path, folder: Path | None) -> Path:
     if real_new.is_relative_to(real_old):
         raise OpkitError(f"{show(new)} is in {show(path)}, which stays as it is; pass another -p")
     refuse_folder_name(new.absolute().name)
-    new_repository.refuse_existing(new)
+    all_or_nothing.refuse_existing(new)
     return new
 
 
@@ -334,7 +336,7 @@ def _with_sources(result: Import, converter: Converter | None) -> OpSpec:
         constants = sources[param.name].constants if param.name in sources else ()
         source = f"const:{constants[0]}" if len(constants) == 1 else ""
         is_usable = source.isprintable() and source[6:] and not any(map(str.isspace, source))
-        params.append(replace(param, source=param.source or source) if is_usable else param)
+        params.append(param._replace(source=param.source or source) if is_usable else param)
     return replace(result.spec, params=tuple(params))
 
 
@@ -343,7 +345,7 @@ def _add_texts(result: Import, kernel: KernelFile, converter: Converter | None) 
     spec = result.spec
     kernels = settings(spec).kernels
     places = map(posixpath.basename, (result.empty_vx, kernel.shift_of_sign))
-    result.description = skeletons.description(spec, kernels, *places)
+    result.description = imported_files.description(spec, kernels, *places)
     assert runtimes.parse(result.description, "op.yml") == spec
     result.taken = {"op.yml": "with the order of the kernel", **result.taken}
     once = once_only_files(spec, runtimes.selected(spec))
@@ -353,10 +355,10 @@ def _add_texts(result: Import, kernel: KernelFile, converter: Converter | None) 
     if conversion:
         result.taken[tests] = f"with max_ulp=1 and no special values, because of {conversion}()"
     texts = {
-        f"{spec.lower}_reference.py": skeletons.reference(spec, converter),
-        compute: skeletons.compute(spec, once[compute]),
-        tests: skeletons.case_file(spec, kernels, conversion),
-        ".gitattributes": skeletons.attributes(once[".gitattributes"], unchanged),
+        f"{spec.lower}_reference.py": imported_files.reference(spec, converter),
+        compute: imported_files.compute(spec, once[compute]),
+        tests: imported_files.case_file(spec, kernels, conversion),
+        ".gitattributes": imported_files.attributes(once[".gitattributes"], unchanged),
     }
     for path, text in texts.items():
         result.files[path] = text.encode()

@@ -13,9 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opkit.description.spec import OpSpec, Param, Tensor
-from rknn_op.runtimes.rknn.vendor.files import VendorFile
-from rknn_op.runtimes.rknn.vendor.kernel import KernelFile, Row
-from rknn_op.runtimes.rknn.vendor.vx_signature import VxSignature, vx_signature
+from rknn_op.runtimes.rknn.vendor.kernel_files import KernelFile, Row, VxSignature, vx_signature
+from rknn_op.runtimes.rknn.vendor.vendor_folder import VendorFile
 
 GROUPS = ("inputs", "outputs", "params")
 _GROUP_OF = {"input": "inputs", "output": "outputs", "array": "params", "scalar": "params"}

@@ -27,7 +27,7 @@ def command(ctx: click.Context, old: Path, new: Path, as_json: bool) -> None:
     Each section is compared in words: symbols, keys of op.yml, lines of Python. The exit status is
     0 if the packages are equal, 1 if they differ, and 2 if one cannot be read.
     """
-    from rknn_op.runtimes.rknn.packages.comparison import changes
+    from rknn_op.runtimes.rknn.package_changes import changes
 
     try:
         found = changes(rknnop.read(old), rknnop.read(new))

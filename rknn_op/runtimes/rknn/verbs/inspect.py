@@ -31,26 +31,29 @@ def command(
     files: tuple[Path, ...], as_json: bool, extract: Path | None, repack: Path | None
 ) -> None:
     """Show the contents of packages (.rknnop)."""
-    from rknn_op.runtimes.rknn.packages import listing
+    from rknn_op.runtimes.rknn import package_contents
 
     if (extract or repack) and len(files) > 1:
         raise click.UsageError("--extract and --repack take one package")
     packages = [(str(file), rknnop.read(file)) for file in files]
     if extract or repack:
-        from rknn_op.runtimes.rknn.packages import files as products
+        from rknn_op.runtimes.rknn import package_contents
 
-        written = products.extract(packages[0][1], extract) if extract else []
+        written = package_contents.extract(packages[0][1], extract) if extract else []
         if repack:
-            products.repack(packages[0][1], repack)
+            package_contents.repack(packages[0][1], repack)
             written.append(repack)
         for path in written:
             click.echo(f"wrote {path}", err=True)
     if as_json:
         import json
 
-        click.echo(json.dumps([listing.as_json(package, file) for file, package in packages]))
+        click.echo(
+            json.dumps([package_contents.as_json(package, file) for file, package in packages])
+        )
     else:
         texts = (
-            f"{printable(file)}\n{listing.as_text(package).rstrip()}" for file, package in packages
+            f"{printable(file)}\n{package_contents.as_text(package).rstrip()}"
+            for file, package in packages
         )
         click.echo("\n\n".join(texts))

@@ -9,9 +9,8 @@ import click
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn2.chips import TARGETS
 from opkit.runtimes.rknn2.describe import NAME
-from rknn_op.runtimes.rknn2.bundle import bundling
-from rknn_op.upkeep.names import refuse_equal
-from rknn_op.upkeep.workspace_operators import operators, roots, with_runtime
+from rknn_op.runtimes.rknn2.bundles import bundling
+from rknn_op.upkeep.chosen_operators import operators, refuse_equal_names, roots, with_runtime
 from rknn_op.verbs import values
 from rknn_op.verbs.common import (
     SconsCommand,
@@ -83,7 +82,7 @@ def command(
     unchanged, for instance toolchain=gnu.
     """
     folders = operators([*paths, *others])
-    refuse_equal(folders)
+    refuse_equal_names(folders)
     having = with_runtime(folders, NAME)
     if having and roots([*paths, *others]) and len(having) < len(folders):
         left_out = len(folders) - len(having)

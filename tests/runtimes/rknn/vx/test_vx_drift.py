@@ -16,7 +16,7 @@ from opkit.runtimes import parse
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.vx import clang
-from opkit.runtimes.rknn.vx.drift import parameter_drift
+from opkit.runtimes.rknn.vx.drift import drift
 from tests.files.test_emit import DESCRIPTIONS
 from tests.files.texts import once_only_files
 
@@ -47,7 +47,7 @@ def root(vx_folder: Path, tmp_path: Path) -> Path:
 
 def differences(root: Path, text: str, spec: OpSpec = SPEC) -> list[str]:
     (root / f"rknn_kernel_{spec.lower}.vx").write_text(text)
-    return [*map(str, parameter_drift(root, spec, root / "build"))]
+    return [*map(str, drift(root, spec, root / "build"))]
 
 
 def has_vx_skeleton(name: str) -> bool:
@@ -103,7 +103,7 @@ def test_mismatched_arguments(root: Path, there: str, instead: str) -> None:
 )
 def test_changed_type_of_param(root: Path, type_: str, in_vx: str, drifts: bool) -> None:
     gain = SPEC.params[1]
-    spec = replace(SPEC, params=(SPEC.params[0], replace(gain, type=PARAM_TYPES[type_])))
+    spec = replace(SPEC, params=(SPEC.params[0], gain._replace(type=PARAM_TYPES[type_])))
     texts = differences(root, RIGHT.replace("const gain_t gain", in_vx), spec)
     assert len(texts) == drifts
     if drifts:
@@ -122,7 +122,7 @@ def test_missing_kernel(root: Path) -> None:
 
 
 def test_uncompilable_source_is_ignored(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert parameter_drift(root, SPEC, root / "build") == []
+    assert drift(root, SPEC, root / "build") == []
     assert differences(root, RIGHT.replace("IN x", "IN")) != []
     assert differences(root, RIGHT.replace("IN x", "nothing x")) == []
 
@@ -144,7 +144,7 @@ def test_second_check_starts_no_process(root: Path, monkeypatch: pytest.MonkeyPa
 
     with monkeypatch.context() as context:
         context.setattr(subprocess, "Popen", refuse)
-        assert parameter_drift(root, SPEC, root / "build") == []
+        assert drift(root, SPEC, root / "build") == []
         with pytest.raises(AssertionError):
             differences(root, f"{text}\n")
     header.write_text("typedef int number[2];\n")

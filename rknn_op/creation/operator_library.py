@@ -1,0 +1,379 @@
+"""The library of ready operators: one folder each, with a description and the user's files.
+
+`library.yml` of a folder has the facts that the description has no keys for: `onnx`, the first
+opset of ONNX whose operator of that name it computes, for operators of ONNX; `max_inputs`, if it
+has a varying count of inputs, with names that end with an index from 0; and `refuses`, the modes,
+types and shapes that it refuses by an error. `measured.yml` of the library has what
+`python -m benchmarks.operators` measured of each operator of ONNX.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from opkit import runtimes
+from opkit.code_layout import LINE_LENGTH
+from opkit.description.file import read_description
+from opkit.description.spec import OpSpec
+from opkit.errors import OpkitError
+from opkit.files.skeletons import once_only_files
+from opkit.text import did_you_mean, printable, shortened, wrapped
+from opkit.version import VERSION
+from rknn_op import template
+from rknn_op.creation import new_repository
+from rknn_op.creation.choices import Choices
+from rknn_op.creation.description_texts import with_repeated_input
+from rknn_op.creation.new_repository import Plan
+
+_FACTS = "library.yml"
+MEASURED = "measured.yml"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """An operator beside onnxruntime.
+
+    Attributes:
+        onnxruntime: its version.
+        rtol: the relative tolerance of the random calls of the library's tests.
+        atol: the absolute one.
+        inputs: of the call whose time was measured, with their shapes.
+        times: vector instructions of x86-64 -> time relative to onnxruntime's, with one thread.
+    """
+
+    onnxruntime: str
+    rtol: float
+    atol: float
+    inputs: str
+    times: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class LibraryOperator:
+    """An operator of the library.
+
+    Attributes:
+        folder: its folder.
+        text: its description.
+        spec: the same, parsed.
+        onnx: the first opset of ONNX's operator of that name; None: not an operator of ONNX.
+        refuses: the modes, types and shapes that it refuses.
+        max_inputs: the maximum count of inputs, if that varies; else 0.
+        measured: beside onnxruntime; None: nothing was measured.
+    """
+
+    folder: Path
+    text: str
+    spec: OpSpec
+    onnx: int | None = None
+    refuses: Sequence[str] = ()
+    max_inputs: int = 0
+    measured: Measured | None = None
+
+    @property
+    def models(self) -> str:
+        """The models that have it."""
+        if self.onnx:
+            return f"ONNX, opset {self.onnx} and later"
+        return f"models of {self.spec.framework}"
+
+    @property
+    def summary(self) -> str:
+        """The first line of the description, a comment."""
+        return self.text.partition("\n")[0].removeprefix("# ")
+
+    def with_inputs(self, count: int) -> LibraryOperator:
+        """Return the operator with another count of inputs; itself if that does not vary.
+
+        Args:
+            count: the count of inputs, from 1 to max_inputs.
+        """
+        if not self.max_inputs or count == len(self.spec.inputs):
+            return self
+        text = with_repeated_input(self.text, count)
+        return replace(self, text=text, spec=runtimes.parse(text, str(self.folder)))
+
+    def files(self, spec: OpSpec) -> dict[str, bytes]:
+        """Return path -> content of its files for an operator with other runtimes.
+
+        Args:
+            spec: the operator, adapted to the runtimes.
+        """
+        own = {*once_only_files(self.spec, runtimes.selected(self.spec))}
+        written = once_only_files(spec, runtimes.selected(spec), source_section(self))
+        foreign = own - {*written}
+        folders = {*runtimes.available()} - {*spec.runtimes}
+        found = {"README.md": written["README.md"].encode()}
+        for path in sorted(self.folder.rglob("*")):
+            name = path.relative_to(self.folder).as_posix()
+            is_foreign = name in foreign or name.partition("/")[0] in folders
+            if path.is_file() and path.suffix not in (".yml", ".pyc") and not is_foreign:
+                found[name] = path.read_bytes()
+        return {
+            name: data
+            for name, data in found.items()
+            if not (_is_test(name) and _uses_others(data.decode(), spec))
+        }
+
+
+def _is_test(name: str) -> bool:
+    return name.startswith("tests/") and name.endswith(".py")
+
+
+def source_section(operator: LibraryOperator) -> str:
+    """Return the README's section on an operator's source, limits, error and speed."""
+    lines = (
+        textwrap.fill(line, LINE_LENGTH, initial_indent="* ", subsequent_indent="  ")
+        for line in source_lines(operator)
+    )
+    return "## Source of the math\n\n" + "".join(f"{line}\n" for line in lines)
+
+
+def source_lines(operator: LibraryOperator) -> Iterator[str]:
+    """Yield the source, limits, error and speed of an operator as far as known, a line each."""
+    name, models = operator.spec.name, operator.models
+    yield f"Source: {name} of the operator library of rknn-op {VERSION}, for {models}."
+    if operator.refuses:
+        yield f"Refused by an error: {'; '.join(operator.refuses)}."
+    if found := operator.measured:
+        program = f"onnxruntime {found.onnxruntime}"
+        limits = [f"{found.atol:g}"] if found.atol else []
+        limits += [f"{found.rtol:g} of the result"] if found.rtol else []
+        bound = f"differ by at most {' + '.join(limits)}" if limits else "are equal"
+        yield f"Error: in random calls the results {bound}, compared with {program}."
+        times = ", ".join(f"{time:.2f} x with {name}" for name, time in found.times.items())
+        yield (
+            f"Speed: the time of the CPU kernel relative to that of {program} is {times}, on one "
+            f"thread of an x86-64 PC ({found.inputs})."
+        )
+
+
+def _uses_others(test: str, spec: OpSpec) -> bool:
+    """Whether a file of tests calls the functions of a runtime that an operator lacks."""
+    names = {
+        name
+        for runtime in runtimes.available().values()
+        if runtime.name not in spec.runtimes
+        for name in runtime.check.test_functions
+    }
+    return any(name in test for name in names)
+
+
+def descriptions(library: Path) -> list[Path]:
+    """Return the paths of the descriptions of a library, sorted; each is `NAME/NAME.yml`."""
+    return sorted(path for path in library.glob("*/*.yml") if path.stem == path.parent.name)
+
+
+def operators(library: Path) -> list[LibraryOperator]:
+    """Return the operators of a library, sorted by name."""
+    found = measured(library)
+    every = (_operator(file, found) for file in descriptions(library))
+    return sorted(every, key=lambda each: each.spec.name.lower())
+
+
+def measured(library: Path) -> dict[str, Measured]:
+    """Return operator -> its measured facts."""
+    file = library / MEASURED
+    entries = yaml.safe_load(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return {name: Measured(**entry) for name, entry in entries.items()}
+
+
+def named_operator(library: Path, name: str) -> LibraryOperator:
+    """Return an operator of a library.
+
+    Args:
+        library: the folder of the library.
+        name: the operator's name in any letter case, or that of its folder.
+
+    Raises:
+        OpkitError: the library does not have it.
+    """
+    for file in descriptions(library):
+        if is_name_of(file.stem, name):  # reading all takes longer
+            return _operator(file, measured(library))
+    hint = did_you_mean(name, [each.spec.name for each in operators(library)])
+    raise OpkitError(
+        f"the library has no operator '{printable(shortened(name))}'; "
+        f"{hint or '`rknn-op library` lists them'}"
+    )
+
+
+def is_name_of(folder: str, name: str) -> bool:
+    """Whether a word names the operator of a folder, whose name is the operator's in snake case."""
+    return folder.replace("_", "") == name.lower().replace("_", "")
+
+
+def _operator(file: Path, found: Mapping[str, Measured]) -> LibraryOperator:
+    text = read_description(file)
+    spec = runtimes.parse(text, str(file))
+    facts: Mapping[str, Any] = {}
+    if (path := file.with_name(_FACTS)).is_file():
+        facts = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return LibraryOperator(
+        file.parent,
+        text,
+        spec,
+        facts.get("onnx"),
+        facts.get("refuses", ()),
+        facts.get("max_inputs", 0),
+        found.get(spec.name),
+    )
+
+
+# ---- For `rknn-op create --library` and `rknn-op library` ----------------------------------------
+
+_WIDTH = 80
+_NAME_WIDTH = 17  # few names are longer
+
+
+def plan(name: str, folder: Path | None, choices: Choices, parent: Path = Path()) -> Plan:
+    """Return the plan of a repository with an operator of the library.
+
+    Args:
+        name: the operator's name in any letter case, or that of its folder.
+        folder: the repository to make; None: in `parent`, with the operator's name.
+        choices: the user's other choices.
+        parent: the folder of the repository if `folder` is None.
+
+    Raises:
+        OpkitError: the library does not have it, a choice is invalid, or the path exists.
+    """
+    operator = named_operator(template.EXAMPLES, name)
+    return plan_operator(operator, folder or parent / operator.spec.name, choices)
+
+
+def plan_operator(operator: LibraryOperator, folder: Path | None, choices: Choices) -> Plan:
+    """Return the same for an operator.
+
+    Raises:
+        OpkitError: a choice is invalid, or the path exists.
+    """
+    source = f"the library's {operator.spec.name}"
+    planned = new_repository.plan_text(operator.text.rstrip("\n"), source, folder, Path(), choices)
+    files = {**planned.files, **operator.files(planned.spec)}
+    return replace(planned, files=files, warnings=())  # the user did not write the description
+
+
+def find(word: str = "", runtime: str = "") -> list[LibraryOperator]:
+    """Return operators of the library, sorted by name.
+
+    Args:
+        word: the name of one in any letter case, or a text in names and summaries; empty: all.
+        runtime: a runtime that each one has; empty: any.
+
+    Raises:
+        OpkitError: there is none.
+    """
+    every = operators(template.EXAMPLES)
+    having = [each for each in every if not runtime or runtime in each.spec.runtimes]
+    named = [each for each in having if is_name_of(each.folder.name, word)]
+    found = named or [
+        each for each in having if word.lower() in f"{each.spec.name} {each.summary}".lower()
+    ]
+    if not found:
+        where = f" for {runtime}" if runtime else ""
+        hint = did_you_mean(word, [each.spec.name for each in having])
+        raise OpkitError(
+            f"the library has no operator{where} with '{printable(shortened(word))}' in its name "
+            f"or summary; {hint or '`rknn-op library` lists all'}"
+        )
+    return found
+
+
+def entries(found: Iterable[LibraryOperator]) -> list[dict[str, Any]]:
+    """Return the properties of operators."""
+    return [
+        {
+            "operator": each.spec.name,
+            "onnx": each.onnx,
+            "framework": each.spec.framework,
+            "runtimes": [*each.spec.runtimes],
+            "summary": each.summary,
+            "refuses": [*each.refuses],
+        }
+        for each in found
+    ]
+
+
+def listing(found: Iterable[LibraryOperator]) -> str:
+    """Return a line of at most 80 characters for each operator: name and summary, shortened."""
+    lines = []
+    for each in found:
+        name = f"{each.spec.name:{_NAME_WIDTH}}  "
+        short = each.summary.removesuffix(f" ONNX's {each.spec.name}.").rstrip(":.")
+        lines.append(name + textwrap.shorten(short, _WIDTH - len(name), placeholder="..."))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def details(operator: LibraryOperator) -> str:
+    """Return everything about an operator, in lines of at most 80 characters."""
+    spec = operator.spec
+    lines = [
+        f"{spec.name}: {operator.models}, for {', '.join(spec.runtimes)}",
+        operator.summary,
+        f"Inputs: {', '.join(each.name for each in spec.inputs)}.",
+        f"Outputs: {', '.join(each.name for each in spec.outputs)}.",
+        *([f"Params: {', '.join(each.name for each in spec.params)}."] if spec.params else []),
+        *list(source_lines(operator))[1:],
+        f"Make it: rknn-op create --library {spec.name} -p ./{spec.name}",
+    ]
+    return "".join(f"{wrapped(line, _WIDTH)}\n" for line in lines)
+
+
+_PAGE = """\
+# The operator library
+
+Ready operators: the math in C and in numpy, cases, and for PPLNN the shape rule in C. One command
+makes a repository of an operator, which is yours from then on:
+
+```sh
+rknn-op create --library OneHot -p ./OneHot
+cd OneHot && scons check
+```
+
+`rknn-op library` prints a line for each operator, also as `--json`, and `rknn-op library NAME` the
+rest of one. A word that is no name selects the operators with it in their name or summary, and
+`--runtime` those for a runtime:
+
+```console
+$ rknn-op library scatter
+ScatterElements    Data with some elements replaced or changed by updates at...
+ScatterND          Data with some elements or slices replaced or changed by...
+$ rknn-op library topk
+TopK: ONNX, opset 10 and later, for rknn2, pplnn
+The largest or smallest elements along an axis, and their indices: ONNX's TopK.
+Inputs: x.
+...
+```
+
+`rknn-op create --from MODEL` takes the operators of a model from the library.
+`rknn-op library --markdown` makes this page from the folders in `operators/`.
+
+With `rknn` among the runtimes, a repository is for models of TensorFlow, because RKNN-Toolkit 1.x
+has custom operators for them alone. For ONNX's operator of that name, pass `--runtime rknn2` or
+`--runtime pplnn`.
+
+The chips' runtimes fix all shapes when they load a model. So Unique and NonZero, and Compress with
+a condition that is not constant, cannot be custom operators: their shapes depend on data. Where an
+upper bound is enough, as in NonMaxSuppression here, the output has that size, and another output
+the count of valid rows.
+
+| operator | models | runtimes | math | refused by name |
+| --- | --- | --- | --- | --- |
+"""
+
+
+def page(found: Iterable[LibraryOperator]) -> str:
+    """Return the page of the documentation about operators, as Markdown."""
+    rows = [
+        f"| [{each.spec.name}](../operators/{each.folder.name}) | {each.models} "
+        f"| {', '.join(each.spec.runtimes)} | {each.summary} | {'; '.join(each.refuses)} |"
+        for each in found
+    ]
+    return _PAGE + "".join(f"{row}\n" for row in rows)

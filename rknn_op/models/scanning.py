@@ -1,0 +1,296 @@
+"""`rknn-op scan`: compare a model with the operators of a target."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from opkit.errors import OpkitError
+from opkit.runtimes import available
+from opkit.text import printable, shortened
+from rknn_op.known_targets import runtime_of_target
+from rknn_op.messages import step
+from rknn_op.models import graph_def, onnx_model
+from rknn_op.models.model_graph import STANDARD, Model, Node, shape_text
+from rknn_op.models.toolkits import Answer, ask
+from rknn_op.runtimes.models import Models, OperatorList, models_of, toolkit_names
+
+
+@dataclass(frozen=True)
+class Missing:
+    """An operator of a model that needs a custom one.
+
+    Attributes:
+        op_type: its name.
+        domain: its domain; empty: ONNX's own, or TensorFlow.
+        nodes: its nodes.
+        reason: the list that lacks it.
+        ways: how a custom operator may be named in the model, the default first; see
+            OperatorList.
+    """
+
+    op_type: str
+    domain: str
+    nodes: tuple[Node, ...]
+    reason: str
+    ways: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OnCpu:
+    """An operator that the runtime runs on the CPU, with a conversion of the layout each way.
+
+    Attributes:
+        op_type: its name.
+        nodes: its nodes.
+        bytes: the bytes of the inputs and outputs that change, in the model's dtypes; None: a
+            shape is unknown.
+    """
+
+    op_type: str
+    nodes: tuple[Node, ...]
+    bytes: int | None
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A refusal of the converter.
+
+    Attributes:
+        nodes: the nodes; empty: the model as a whole.
+        problem: the fact and what is expected.
+        remedy: the remedy.
+    """
+
+    nodes: tuple[Node, ...]
+    problem: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class ToolkitReport:
+    """The result of asking an installed toolkit.
+
+    Attributes:
+        name: its name.
+        version: its version; empty if it refuses the model.
+        differences: where its answer differs from the lists, as sentences.
+    """
+
+    name: str
+    version: str
+    differences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The result for a model and a target; `toolkit` is None if no toolkit was asked."""
+
+    model: Model
+    target: str
+    operators: OperatorList
+    missing: tuple[Missing, ...]
+    cpu: tuple[OnCpu, ...]
+    refused: tuple[Refusal, ...]
+    toolkit: ToolkitReport | None = None
+
+
+# ---- The comparison ------------------------------------------------------------------------------
+
+
+def scan(model: Model, target: str, operators: OperatorList) -> Scan:
+    """Return the missing operators of a model, and the refusals of the converter.
+
+    Nodes with constant outputs are left out: converters compute them.
+    """
+    types: dict[tuple[str, str], list[Node]] = {}
+    for node in model.nodes:
+        if not node.is_constant and node.op_type not in operators.structure:
+            types.setdefault((node.domain, node.op_type), []).append(node)
+    missing, cpu = [], []
+    for (domain, op_type), nodes in types.items():
+        if domain == STANDARD and op_type in operators.refused:
+            continue
+        if reason := _reason(operators, domain, op_type, model.opsets.get(domain, 0)):
+            ways = operators.ways
+            missing.append(Missing(op_type, domain, tuple(nodes), reason, ways))
+        elif operators.is_on_cpu(op_type):
+            cpu.append(OnCpu(op_type, tuple(nodes), _moved(nodes)))
+    refused = tuple(_refusals(model, operators, types))
+    return Scan(model, target, operators, tuple(missing), tuple(cpu), refused)
+
+
+def _reason(operators: OperatorList, domain: str, op_type: str, opset: int) -> str:
+    """Return why an operator needs a custom one; empty if the target has it."""
+    if domain != STANDARD:
+        return f"{shortened(domain)} is not ONNX's own domain"
+    places = operators.place + (" and runtime's CPU" if operators.cpu else "")
+    if name := operators.missing(op_type):
+        part = "" if name == op_type else f"{name}, which the converter makes of it, "
+        return f"{part}is not on the list of {places}"
+    first, last = operators.opsets.get(op_type, (opset, opset))
+    if not first <= opset <= last:
+        return f"opset {opset} is not on the list of {places} (expected {first} to {last})"
+    return ""
+
+
+def _moved(nodes: Iterable[Node]) -> int | None:
+    """Return the bytes that nodes read and write, without constants."""
+    total = 0
+    for node in nodes:
+        for tensor in (*node.inputs, *node.outputs):
+            if tensor is None or tensor.constant:
+                continue
+            if tensor.bytes is None:
+                return None
+            total += tensor.bytes
+    return total
+
+
+_Types = dict[tuple[str, str], list[Node]]
+
+
+def _refusals(model: Model, operators: OperatorList, types: _Types) -> Iterator[Refusal]:
+    opset = model.opsets.get(STANDARD, 0)
+    if operators.max_opset and opset > operators.max_opset:
+        yield Refusal(
+            (),
+            f"opset {opset} (expected at most {operators.max_opset})",
+            f"export with opset_version={operators.max_opset}, or convert by "
+            "onnx.version_converter",
+        )
+    if operators.max_ir_version and model.ir_version > operators.max_ir_version:
+        yield Refusal(
+            (),
+            f"ir_version {model.ir_version} (expected at most {operators.max_ir_version})",
+            f"set model.ir_version = {operators.max_ir_version} and save it again",
+        )
+    for tensor in model.inputs:
+        if tensor.is_dynamic and operators.max_opset:
+            yield Refusal(
+                (),
+                f"input {shortened(tensor.name)} has the dynamic shape {shape_text(tensor.shape)}",
+                "export it with fixed sizes, or pass input_size_list to load_onnx",
+            )
+    for (domain, op_type), nodes in types.items():
+        if domain == STANDARD and op_type in operators.refused:
+            yield Refusal(
+                tuple(nodes),
+                f"{op_type}: {operators.refused[op_type]}",
+                "cut the model before it, or write it as other operators",
+            )
+        for position in operators.constant.get(op_type, ()) if domain == STANDARD else ():
+            changing = tuple(node for node in nodes if _changes(node, position))
+            if changing:
+                yield Refusal(
+                    changing,
+                    f"input {position} of {op_type} must be constant",
+                    "export it as a constant, or simplify the model so that it becomes one",
+                )
+
+
+def _changes(node: Node, position: int) -> bool:
+    tensor = node.inputs[position] if position < len(node.inputs) else None
+    return tensor is not None and not tensor.constant
+
+
+# ---- The reader of a model and the list of a target ----------------------------------------------
+
+READERS: dict[str, Callable[[Path], Model]] = {
+    ".onnx": onnx_model.read,
+    ".pb": graph_def.read,
+}
+"""Suffix of a model's file -> its reader."""
+
+
+def scan_file(file: Path, target: str | None, toolkit: Path | None = None) -> Scan:
+    """Return the operators of a model that a target lacks.
+
+    Args:
+        file: an .onnx or .pb file.
+        target: the target; None: the default of the runtime for such files.
+        toolkit: a Python with the target's toolkit to ask, too; see toolkits.ask.
+
+    Raises:
+        OpkitError: the model cannot be read, or the target is unknown or takes no such models.
+    """
+    _refuse_suffix(file)
+    target = target or available()[_default_runtime(file)].describe.default_target
+    models = models_of(runtime_of_target(target))
+    operators = _operators(models, target)
+    model = read_model(file)
+    if model.framework != models.framework:
+        raise OpkitError(
+            f"{printable(str(file))}: a model of {model.framework}; custom operators of {target} "
+            f"are for models of {models.framework}"
+        )
+    result = scan(model, target, operators)
+    if toolkit is None:
+        return result
+    if models.toolkit is None:
+        raise OpkitError(f"--toolkit: {toolkit_names()} has no target {target}")
+    with step(f"asking {models.toolkit.name}"):
+        answer = ask(models.toolkit, toolkit, file, target)
+    report = ToolkitReport(models.toolkit.name, answer.version, toolkit_differences(result, answer))
+    return replace(result, toolkit=report)
+
+
+def read_model(file: Path) -> Model:
+    """Return a model.
+
+    Raises:
+        OpkitError: it is not an .onnx or .pb file, or cannot be read.
+    """
+    _refuse_suffix(file)
+    return READERS[file.suffix](file)
+
+
+def _refuse_suffix(file: Path) -> None:
+    if file.suffix not in READERS:
+        raise OpkitError(
+            f"{printable(str(file))}: invalid file name (expected a model: *.onnx, or *.pb for a "
+            "frozen graph of TensorFlow)"
+        )
+
+
+def runtime_of(file: Path, target: str) -> str:
+    """Return the name of a target's runtime, or of the usual runtime for such models.
+
+    Raises:
+        OpkitError: the target is unknown, or the file is not a model.
+    """
+    _refuse_suffix(file)
+    return runtime_of_target(target) if target else _default_runtime(file)
+
+
+def _default_runtime(file: Path) -> str:
+    models = {name: models_of(name) for name in available()}
+    return next(
+        name for name, each in models.items() if each.is_default and each.suffix == file.suffix
+    )
+
+
+def _operators(models: Models, target: str) -> OperatorList:
+    checkout = os.environ.get(models.checkout_variable) if models.checkout_variable else None
+    return models.operators(target, Path(checkout) if checkout else None)
+
+
+def toolkit_differences(scan: Scan, answer: Answer) -> tuple[str, ...]:
+    """Return the differences between the toolkit's answer and a scan by the lists."""
+    if answer.refusal:
+        return (f"it refuses the model: {answer.refusal}",)
+    missing = {each.op_type for each in scan.missing if each.domain == STANDARD}
+    operators = scan.operators
+    left = {operators.names.get(name, name) for name in answer.left}
+    lines = [
+        f"{name} needs a custom operator by the lists, but the toolkit leaves none"
+        for name in sorted(missing - left)
+    ]
+    unknown = left - operators.operators - operators.cpu - missing
+    lines += [
+        f"{name} is left by the toolkit, and is on no list: it needs a custom operator"
+        for name in sorted(unknown)
+    ]
+    return tuple(lines)

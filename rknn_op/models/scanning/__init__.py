@@ -1,1 +1,0 @@
-"""Compare a model's operators with those of a target."""

@@ -1,1 +1,0 @@
-"""Read packages (.rknnop) for `rknn-op inspect` and `rknn-op diff`."""

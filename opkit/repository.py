@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from opkit import manifest, runtimes, workspace_members
 from opkit.complaint import Complaint, SourceError
-from opkit.description.describe import Describe, Described
+from opkit.description.describe import Described, RuntimeDescription
 from opkit.description.file import read_description
 from opkit.description.parser import PC
 from opkit.description.reader import position
@@ -427,7 +427,7 @@ def products(
     return sorted(found)
 
 
-def _folders(runtime: Describe) -> list[str]:
+def _folders(runtime: RuntimeDescription) -> list[str]:
     return [target.folder(abi) for target in runtime.targets.values() for abi in target.abis]
 
 

@@ -7,8 +7,7 @@ import textwrap
 from typing import NamedTuple
 
 from opkit.code_layout import LINE_LENGTH, wrapped
-from opkit.description.allowed_values import describe_allowed
-from opkit.description.spec import AUTO_THREADS, OpSpec, Param
+from opkit.description.spec import AUTO_THREADS, OpSpec, Param, describe_allowed
 from opkit.text import c_float, c_string, render, shortened
 
 

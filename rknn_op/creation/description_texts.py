@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Sequence
 import yaml
 
 from opkit.complaint import Complaint
-from opkit.description.describe import Describe
+from opkit.description.describe import RuntimeDescription
 from opkit.description.parser import PC
 from opkit.runtimes import DEFAULT, available, parse
 
@@ -214,18 +214,18 @@ def adapted(
     ]
 
 
-def _foreign_keys(text: str, chosen: Sequence[Describe]) -> Iterator[tuple[str, str]]:
+def _foreign_keys(text: str, chosen: Sequence[RuntimeDescription]) -> Iterator[tuple[str, str]]:
     """Yield each key of a description that belongs to other runtimes only, with its runtime."""
     owners = {key: name for name, each in available().items() for key in _keys(each.describe)}
     known = {key for each in chosen for key in _keys(each)}
     return ((key, owners[key]) for key in entries(text) if key in owners and key not in known)
 
 
-def _keys(runtime: Describe) -> list[str]:
+def _keys(runtime: RuntimeDescription) -> list[str]:
     return [*runtime.keys, *runtime.foreign_keys]
 
 
-def _allowed(chosen: Sequence[Describe]) -> dict[str, list[str]]:
+def _allowed(chosen: Sequence[RuntimeDescription]) -> dict[str, list[str]]:
     """Return key -> the values that the runtimes accept."""
     targets = [target for runtime in chosen for target in runtime.targets]
     frameworks = set.intersection(*(set(runtime.frameworks) for runtime in chosen))

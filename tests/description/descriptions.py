@@ -8,10 +8,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from opkit import runtimes
-from opkit.description.limits import MAX_TEXT
 from opkit.description.parser import LARGEST
 from opkit.description.spec import TENSOR_DTYPES
-from opkit.description.types import PARAM_TYPES, ParamType
+from opkit.description.types import MAX_TEXT, PARAM_TYPES, ParamType
 from opkit.description.words import taken_by
 from opkit.runtimes.rknn.settings import VX_KERNELS, VX_PARAMETERS
 

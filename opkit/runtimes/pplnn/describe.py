@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import yaml
 
 from opkit.complaint import Complaint
-from opkit.description.describe import Describe, Target
+from opkit.description.describe import RuntimeDescription, Target
 from opkit.description.parser import PC
 from opkit.description.reader import Reader, as_written
 from opkit.description.spec import OpSpec
@@ -137,7 +137,7 @@ def _complaints(spec: OpSpec) -> Iterator[Complaint]:
                 )
 
 
-DESCRIBE = Describe(
+DESCRIBE = RuntimeDescription(
     name=NAME,
     title="PPLNN",
     frameworks=("onnx", "tensorflow"),

@@ -15,13 +15,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from opkit.check.child_processes import start_worker
 from opkit.check.executors import on_this_pc
 from opkit.check.harness_client import HarnessKernel
 from opkit.check.instrumented import InstrumentedKernel
-from opkit.check.workers import start_worker
-from opkit.description.limits import Limits
 from opkit.description.spec import OpSpec, Param
-from opkit.description.types import SAME_TENSOR_TYPES
+from opkit.description.types import SAME_TENSOR_TYPES, Limits
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import (
     AT_FULL_SPEED,

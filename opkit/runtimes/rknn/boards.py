@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from opkit.description.describe import Target
-from opkit.description.limits import Limits
 from opkit.description.spec import Param
+from opkit.description.types import Limits
 from opkit.text import aligned
 
 _RUNTIME = "strings /usr/lib64/librknn_runtime.so | grep 'librknn_runtime version'"

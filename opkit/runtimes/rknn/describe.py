@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from opkit.complaint import Complaint
-from opkit.description.describe import Describe
+from opkit.description.describe import RuntimeDescription
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn import boards, settings
 from opkit.runtimes.rknn.boards import CHIPS, LIMITS, TARGETS
@@ -62,7 +62,7 @@ def _defaults(spec: OpSpec) -> Iterator[Complaint]:
         yield Complaint("", problem, field=f"params.{name}.default", severity="warning")
 
 
-DESCRIBE = Describe(
+DESCRIBE = RuntimeDescription(
     name=settings.NAME,
     title="RKNN-Toolkit",
     frameworks=("tensorflow",),

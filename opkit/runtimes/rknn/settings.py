@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import yaml
 
-from opkit.description.any_case import words
-from opkit.description.checked_kernels import CheckedKernel
+from opkit.description.describe import CheckedKernel, any_case_words
 from opkit.description.reader import Reader, as_written
 from opkit.description.spec import OpSpec
 from opkit.description.words import is_python_name, keyword_of, taken
@@ -85,8 +84,8 @@ KEYS = {
     "kernels": {
         "description": "The kernels that the operator has: [cpu] or [cpu, vx], the default.",
         "type": "array",
-        "items": words(KERNELS),
-        "contains": words(KERNELS[:1]),
+        "items": any_case_words(KERNELS),
+        "contains": any_case_words(KERNELS[:1]),
         "uniqueItems": True,
     },
     "kernel_index": {

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from opkit.code_layout import bracketed, literal
-from opkit.description.allowed_values import limits_of
-from opkit.description.spec import OpSpec, Param
+from opkit.description.spec import OpSpec, Param, limits_of
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.boards import ARMHF_CHIPS, LIMITS
 from opkit.runtimes.rknn.deliveries import OUTPUT_TYPES

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from opkit.description.describe import Target
-from opkit.description.limits import MAX_RANK, Limits
 from opkit.description.spec import ParamValue
+from opkit.description.types import MAX_RANK, Limits
 
 _LOOK_UP = "strings /usr/lib/librknnrt.so | grep 'librknnrt version'"
 _SINCE = {"rv1126b": "librknnrt 2.3.2"}
@@ -75,6 +75,7 @@ def _is_readable(value: int | float) -> bool:
     return ATTRIBUTE_INTEGERS[0] <= value <= ATTRIBUTE_INTEGERS[1]
 
 
+# The names of the settings of librknnrt's executors; those after the first are driver.c's.
 CONVERTER = "converter"
 """The start command of simulator_worker.py."""
 LIBRARY = "library"

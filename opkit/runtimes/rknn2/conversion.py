@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from opkit.check.workers import Worker, start_worker
+from opkit.check.child_processes import Worker, start_worker
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import Array, Invocation, LeftOutError

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from opkit.code_layout import literal
-from opkit.description.allowed_values import limits_of
-from opkit.description.spec import OpSpec, Param
+from opkit.description.spec import OpSpec, Param, limits_of
 from opkit.runtimes.rknn2.chips import LIMITS, TARGETS
 from opkit.runtimes.rknn2.describe import DESCRIBE, settings
 from opkit.runtimes.rknn2.toolkit2 import LIST_CONSTANTS, opset_of

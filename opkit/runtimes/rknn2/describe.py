@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import yaml
 
 from opkit.complaint import Complaint
-from opkit.description.describe import Describe
+from opkit.description.describe import RuntimeDescription
 from opkit.description.parser import IDENTIFIER
 from opkit.description.reader import Reader, is_key
 from opkit.description.spec import OpSpec
@@ -183,7 +183,7 @@ def _name_refusal(name: str) -> str:
     return "is taken by the generated code; choose another name" if is_taken else ""
 
 
-DESCRIBE = Describe(
+DESCRIBE = RuntimeDescription(
     name=NAME,
     title="RKNN-Toolkit2",
     frameworks=("onnx", "tensorflow"),

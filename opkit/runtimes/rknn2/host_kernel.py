@@ -134,7 +134,7 @@ class EveryVersion:
 
 
 def _has_int64(spec: OpSpec, invocation: Invocation) -> bool:
-    """Whether the node has int64 tensors, as which integers in constant inputs arrive, too."""
+    """Whether the node has int64 tensors; integers in constant inputs are such tensors, too."""
     dtypes = [array.dtype for array in invocation.inputs.values()]
     dtypes += [np.dtype(dtype) for _, dtype in invocation.outputs.values()]
     constants = [param for param in spec.params if param.source]

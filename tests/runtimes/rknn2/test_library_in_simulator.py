@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit.check.workers import Worker, start_worker
+from opkit.check.child_processes import Worker, start_worker
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import LeftOutError
 from opkit.runtimes.rknn2.conversion import TIMEOUT, Conversion

@@ -459,7 +459,8 @@ def test_available_runtimes() -> None:
     assert prompts["runtimes"].endswith(f" (of {', '.join(runtimes.available())})")
     for name, runtime in runtimes.available().items():
         assert runtime.name == runtime.describe.name == name
-        for part in (RuntimeDescription, Files, Build, Check, Report):
+        assert isinstance(runtime.describe, RuntimeDescription)
+        for part in (Files, Build, Check, Report):
             assert isinstance(getattr(runtime, part.__name__.lower()), part)
         assert isinstance(models_of(name), Models)
 

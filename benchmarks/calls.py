@@ -13,7 +13,7 @@ from opkit.check.executors import emulator
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.files.elementwise import has_table
-from opkit.files.generated import generated_files
+from opkit.files.generation import generated_files
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.flags import C_LANGUAGE
 from rknn_op import template

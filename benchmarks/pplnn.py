@@ -23,9 +23,9 @@ from benchmarks.calls import VECTOR_CPU
 from opkit import runtimes, toolchains
 from opkit.check.executors import ExecutorError, emulator
 from opkit.description.spec import OpSpec
-from opkit.files.generated import generated_files
+from opkit.files.generation import generated_files
 from opkit.files.skeletons import once_only_files
-from opkit.runtimes.pplnn.names import SOURCES, names
+from opkit.runtimes.pplnn.tree_names import SOURCES, names
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.compiler import cxx_command
 from opkit.toolchains.flags import CXX_LANGUAGE

@@ -23,9 +23,7 @@ LAYERS = (
     # What everything may use.
     ("opkit", "opkit.errors", "opkit.version", "opkit.text", "opkit.complaint"),
     ("opkit.terminal",),
-    ("opkit.bounded_file", "opkit.scratch", "opkit.manifest", "opkit.c_layout"),
-    ("opkit.workspace", "opkit.members"),
-    ("opkit.python_layout",),
+    ("opkit.scratch", "opkit.manifest", "opkit.code_layout", "opkit.workspace_members"),
     # op.yml, and what it can say to a runtime.
     ("opkit.description",),
     ("opkit.toolchains",),

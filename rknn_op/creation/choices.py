@@ -14,7 +14,7 @@ import click
 
 from opkit import repository, runtimes
 from opkit.complaint import SourceError
-from opkit.description import unknown_target
+from opkit.description import describe
 from opkit.description.reader import DescriptionError
 from opkit.errors import OpkitError
 from opkit.text import did_you_mean, shortened
@@ -121,7 +121,7 @@ def refuse_target(name: str, names: Sequence[str], remedy: str = "pass --runtime
     chosen = [known[each] for each in names if each in known]
     expected = [target for each in chosen for target in each.targets]
     if chosen and name.lower() not in expected:
-        refusal = unknown_target.refusal(name, chosen, known.values(), expected, remedy)
+        refusal = describe.target_refusal(name, chosen, known.values(), expected, remedy)
         raise OpkitError(f"--target: {refusal}")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 import yaml
 
 from opkit.complaint import Complaint
-from opkit.description.describe import Describe
+from opkit.description.describe import RuntimeDescription
 from opkit.description.parser import PC
 from opkit.runtimes import DEFAULT, available, parse
 
@@ -212,11 +212,11 @@ def adapted(
     ]
 
 
-def _keys(runtime: Describe) -> list[str]:
+def _keys(runtime: RuntimeDescription) -> list[str]:
     return [*runtime.keys, *runtime.foreign_keys]
 
 
-def _allowed(chosen: Sequence[Describe]) -> dict[str, list[str]]:
+def _allowed(chosen: Sequence[RuntimeDescription]) -> dict[str, list[str]]:
     """Return key -> the values that the runtimes accept."""
     targets = [target for runtime in chosen for target in runtime.targets]
     frameworks = set.intersection(*(set(runtime.frameworks) for runtime in chosen))

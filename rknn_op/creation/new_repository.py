@@ -16,8 +16,7 @@ from opkit.complaint import Complaint
 from opkit.description.file import read_description, read_stream
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.files.generated import generated_files
-from opkit.files.needed import needed
+from opkit.files.generation import generated_files, needed
 from opkit.files.skeletons import once_only_files
 from opkit.manifest import LOCK, Manifest
 from opkit.version import VERSION

@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 
 from opkit import runtimes
-from opkit.c_layout import LINE_LENGTH
+from opkit.code_layout import LINE_LENGTH
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError

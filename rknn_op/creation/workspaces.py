@@ -9,13 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from opkit import manifest, shared_files, workspace
+from opkit import manifest, shared_files, workspace_members
 from opkit.errors import OpkitError
 from opkit.files.readme import shared_rows
 from opkit.manifest import Manifest
-from opkit.members import SKIPPED
 from opkit.repository_files import write_text
-from opkit.workspace import FILE, above
+from opkit.workspace_members import FILE, SKIPPED, above
 from rknn_op import template
 from rknn_op.all_or_nothing import apply, new_folder, restored_on_error
 from rknn_op.creation.wheel import (
@@ -204,7 +203,7 @@ def workspace_for(folder: Path, planned: Path | None = None) -> Path | None:
         OpkitError: the workspace would not find the member, or its opkit is of another version.
     """
     path = Path(os.path.abspath(folder))  # noqa: PTH100  resolve() would follow links
-    existing = workspace.above(path.parent)
+    existing = workspace_members.above(path.parent)
     root = existing or (planned and Path(os.path.abspath(planned)))  # noqa: PTH100  as above
     if root is None:
         return None
@@ -247,7 +246,7 @@ def member_files(files: Mapping[str, bytes], root: Path, folder: Path) -> dict[s
         root: the workspace.
         folder: the member.
     """
-    own = workspace.own_files(files)
+    own = workspace_members.own_files(files)
     for path in {*WITH_PATHS} & {*own}:
         own[path] = member_text(own[path].decode(), up(root, folder)).encode()
     if manifest.PATH in own:
@@ -262,7 +261,7 @@ def placed(folder: Path, texts: Mapping[str, str]) -> dict[str, str]:
         folder: the repository, or the member of a workspace.
         texts: path -> text of files of a standalone repository.
     """
-    root = workspace.of_member(folder)
+    root = workspace_members.of_member(folder)
     if root is None:
         return {**texts}
     files = {path: text.encode() for path, text in texts.items()}
@@ -278,15 +277,17 @@ def up(root: Path, folder: Path) -> str:
 def member_manifest(text: str) -> str:
     """Return a repository's manifest without the shared files and the lock."""
     whole = manifest.from_text(text)
-    once = workspace.own_files(whole.once)
-    generated = tuple(path for path in whole.generated if not workspace.is_shared(path))
+    once = workspace_members.own_files(whole.once)
+    generated = tuple(path for path in whole.generated if not workspace_members.is_shared(path))
     return manifest.to_text(replace(whole, once=once, generated=generated, lock=""))
 
 
 def whole_manifest(member: Manifest, shared: Manifest) -> Manifest:
     """Return a member's manifest as that of a standalone repository."""
-    generated = {*member.generated, *filter(workspace.is_shared, shared.generated)}
-    once = {path: digest for path, digest in shared.once.items() if workspace.is_shared(path)}
+    generated = {*member.generated, *filter(workspace_members.is_shared, shared.generated)}
+    once = {
+        path: digest for path, digest in shared.once.items() if workspace_members.is_shared(path)
+    }
     return replace(
         member, once={**once, **member.once}, generated=tuple(generated), lock=shared.lock
     )

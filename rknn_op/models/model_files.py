@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from opkit import bounded_file
+from opkit import file_io
 from opkit.errors import OpkitError
 from opkit.text import printable, shortened
 from rknn_op.models.model_graph import STANDARD
@@ -73,8 +73,8 @@ def contents(file: Path, expected: str) -> bytes:
         InvalidError: the file cannot be read, is not a regular file, or is larger than 2 GB.
     """
     try:
-        return bounded_file.read(file, expected, _MAX_BYTES)
-    except bounded_file.FileError as error:
+        return file_io.read_bounded(file, expected, _MAX_BYTES)
+    except file_io.FileError as error:
         raise InvalidError(error.problem) from None
 
 

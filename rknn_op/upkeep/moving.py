@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from opkit import manifest, repository, runtimes, workspace
+from opkit import manifest, repository, runtimes, workspace_members
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.files.generated import generated_files
+from opkit.files.generation import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.manifest import LOCK
 from rknn_op import template
@@ -64,7 +64,7 @@ def add(folder: Path) -> Moved:
             version, or is a member already; or a file is a link, or cannot be written.
     """
     require(folder)
-    if root := workspace.of_member(folder):
+    if root := workspace_members.of_member(folder):
         raise OpkitError(f"{folder} is an operator of the workspace {root} already")
     root = workspaces.workspace_for(folder)
     if root is None:
@@ -105,7 +105,7 @@ def eject(folder: Path) -> Moved:
             link, or cannot be written.
     """
     require(folder)
-    root = workspace.of_member(folder)
+    root = workspace_members.of_member(folder)
     if root is None:
         raise OpkitError(f"{folder} is not an operator of a workspace; it stands alone")
     workspaces.require_current(root)
@@ -150,7 +150,9 @@ def _generated(folder: Path, spec: OpSpec) -> dict[str, bytes]:
     reference = (folder / f"{spec.lower}_reference.py").read_text(encoding="utf-8")
     math = (folder / spec.math_file).read_text(encoding="utf-8") if spec.elementwise else ""
     texts = generated_files(spec, reference, runtimes.selected(spec), math)
-    return {path: text.encode() for path, text in texts.items() if workspace.is_shared(path)}
+    return {
+        path: text.encode() for path, text in texts.items() if workspace_members.is_shared(path)
+    }
 
 
 def _shared(
@@ -167,14 +169,14 @@ def _shared(
     once = once_only_files(spec, runtimes.selected(spec))
     text = requirements_text(wheel()[0], requirements)
     texts = {
-        **{path: text for path, text in once.items() if workspace.is_shared(path)},
+        **{path: text for path, text in once.items() if workspace_members.is_shared(path)},
         REQUIREMENTS: text,
         LOCK: lock_text(wheel()[0], extra_in(text)),
     }
     copied = {
         path: data
         for path, data in template.files().items()
-        if workspace.is_shared(path) and path not in left_out
+        if workspace_members.is_shared(path) and path not in left_out
     }
     encoded = {path: text.encode() for path, text in texts.items()}
     return {**copied, **encoded, **_generated(folder, spec)}

@@ -14,7 +14,7 @@ from opkit.complaint import SourceError
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.files.generated import generated_files
+from opkit.files.generation import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.manifest import Manifest
 from opkit.repository_files import refuse_links, write_bytes

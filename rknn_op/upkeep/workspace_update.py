@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from opkit import repository, runtimes, workspace
+from opkit import repository, runtimes, workspace_members
 from opkit.description.file import read_description
 from opkit.errors import OpkitError
-from opkit.members import members
 from opkit.repository_files import refuse_links, write_bytes, write_text
 from opkit.scratch import temporary_folder
+from opkit.workspace_members import members
 from rknn_op.creation.wheel import REQUIREMENTS, remove_other_wheels, requirements_text, wheel
 from rknn_op.creation.workspaces import generated_root_files, users_files, users_files_of
 from rknn_op.upkeep.merging import TemplateChange, template_changes
@@ -43,7 +43,7 @@ def update_workspace(
             file to write is a link.
     """
     own, _ = wheel()
-    found = [each for each in members(root) if not workspace.has_wheel(each)]
+    found = [each for each in members(root) if not workspace_members.has_wheel(each)]
     for member in found:
         file = member / "op.yml"
         runtimes.parse(read_description(file), str(file))
@@ -76,7 +76,7 @@ def _place(root: Path, found: list[Path], dry_run: bool) -> Iterator[Path]:
         wheels = sorted(path.name for path in root.glob("rknn_opkit-*.whl"))
         written = [*generated_root_files(""), *users_files(), REQUIREMENTS]
         shared = [path for path in written if (root / path).is_file()]
-        for path in [*wheels, *shared, workspace.FILE]:
+        for path in [*wheels, *shared, workspace_members.FILE]:
             (copy / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(root / path, copy / path)
         ignored = shutil.ignore_patterns("build", ".git", ".venv", ".cache")
@@ -148,7 +148,7 @@ def _template_changes(
     # Of several wheels, none is known to be that of the workspace's version.
     old = users_files_of(wheels[0].read_bytes()) if len(wheels) == 1 else {}
     absent = [path for path in now if path not in old]
-    if workspace.FILE in old:  # as in every version that has these texts
+    if workspace_members.FILE in old:  # as in every version that has these texts
         return (
             [*template_changes(old, yours, now)],
             [path for path in absent if path not in yours],

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from opkit import workspace
+from opkit import workspace_members
 from opkit.errors import OpkitError
 from opkit.version import VERSION
 from rknn_op import all_or_nothing, commits, messages
@@ -307,7 +307,7 @@ def _workspace(folder: Path | None, output: Output) -> Iterator[Output]:
     if output.with_git:
         commits.refuse_first_commit(folder)
     inside = replace(output, root=folder)
-    if (folder / workspace.FILE).is_file():
+    if (folder / workspace_members.FILE).is_file():
         yield inside
         return
     planned = plan_workspace(folder)
@@ -333,7 +333,7 @@ def _create(planned: Plan, output: Output, math_is_done: bool = False) -> None:
             planned.spec,
             planned.folder.absolute(),
             math_is_done=math_is_done,
-            workspace=workspace.of_member(planned.folder),
+            workspace=workspace_members.of_member(planned.folder),
         )
         click.echo(steps, nl=False)
 

@@ -12,7 +12,7 @@ from subprocess import PIPE
 
 import click
 
-from opkit import locks, repository, runtimes
+from opkit import file_io, repository, runtimes
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -82,8 +82,8 @@ def _remove_unfinished(folder: Path) -> None:
     """
     if folder.is_symlink() or not (folder / _UNFINISHED).is_file():
         return
-    with locks.opened(folder) as descriptor:
-        if not locks.try_lock(descriptor):
+    with file_io.opened_folder(folder) as descriptor:
+        if not file_io.try_lock(descriptor):
             raise OpkitError(f"{folder}: another demo is making it; wait, or pass another folder")
         for path in sorted(folder.iterdir(), key=lambda path: path.name == _UNFINISHED):
             if path.is_dir() and not path.is_symlink():
@@ -104,8 +104,8 @@ def _run(processes: Processes, name: str, example: Path, planned: Plan) -> None:
     math = f"{source}/{{{','.join(each for each in patterns if any(example.glob(each)))}}}"
     chosen = f"--runtime {spec.runtimes[0]}"
     _step(f"rknn-op create -c {source}/{name}.yml {chosen} -p {folder}", lambda: _create(planned))
-    with locks.opened(folder) as descriptor:
-        locks.try_lock(descriptor)  # another demo must not remove it
+    with file_io.opened_folder(folder) as descriptor:
+        file_io.try_lock(descriptor)  # another demo must not remove it
         try:
             _step(f"cp -r {math} {folder}", lambda: _copy_files(example, folder, spec))
             _step(f"scons target={target}", lambda: _build(processes, folder, spec))

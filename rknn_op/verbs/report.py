@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import click
 
-from opkit import workspace
+from opkit import workspace_members
 from opkit.report import summary
 from opkit.report.rendering import ENVIRONMENT
 from opkit.report.summary import Summary
@@ -47,7 +47,7 @@ def command(
         (folder / summary.FILE).unlink(missing_ok=True)
     runs = run_scons(folders, [["report", *ctx.meta["scons"]]], jobs, err=False)
     if len(folders) > 1:
-        root = workspace.above(folders[0]) or Path()
+        root = workspace_members.above(folders[0]) or Path()
         write_text(root, PAGE, _page(root, runs))
         click.echo(os.path.relpath(root / PAGE))
     ctx.exit(status(runs))

@@ -8,9 +8,9 @@ from enum import Enum
 from pathlib import Path
 
 from opkit import runtimes
+from opkit.code_layout import LINE_LENGTH, bracketed, literal
 from opkit.description.spec import OpSpec
 from opkit.files.skeletons import once_only_files, unwritten_math
-from opkit.python_layout import LINE_LENGTH, bracketed, literal
 from opkit.runtimes.interface import Runtime
 from opkit.text import render
 from rknn_op.creation.description_texts import adapted, with_framework

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opkit import atomic_file
+from opkit import file_io
 from opkit.errors import OpkitError
 from opkit.runtimes.interface import Runtime
 from opkit.text import printable, shortened
@@ -277,7 +277,7 @@ def publish(files: list[Path], folder: Path) -> list[Path]:
                 file.open("rb") as source,
                 mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as data,
             ):
-                atomic_file.write(target, data)
+                file_io.write_atomically(target, data)
     except BaseException:  # Ctrl-C, too
         for target in written:
             target.unlink(missing_ok=True)

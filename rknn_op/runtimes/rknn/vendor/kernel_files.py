@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from opkit.runtimes.rknn.limits import LIMITS
+from opkit.runtimes.rknn.boards import LIMITS
 from rknn_op.runtimes.rknn.vendor.vendor_folder import VendorFile
 
 # ---- The .c file ---------------------------------------------------------------------------------

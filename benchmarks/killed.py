@@ -31,7 +31,7 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from opkit.check.workers import kill_marked
+from opkit.check.child_processes import kill_marked
 from tests.models.models import detection_head, saved
 from tests.processes import marked
 from tests.repositories import EXAMPLES, ROOT, generate_example

@@ -9,23 +9,22 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from opkit import manifest, runtimes, workspace
+from opkit import manifest, runtimes, workspace_members
 from opkit.complaint import Complaint, SourceError
-from opkit.description.describe import Describe, Described
+from opkit.description.describe import Described, RuntimeDescription
 from opkit.description.file import read_description
 from opkit.description.parser import PC
 from opkit.description.reader import position
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files import elementwise
-from opkit.files.generated import generated_files
-from opkit.files.needed import ACTION, HEADERS, WORKFLOWS, is_read, needed
+from opkit.files.generation import ACTION, HEADERS, WORKFLOWS, generated_files, is_read, needed
 from opkit.files.skeletons import once_only_files
-from opkit.files.unknown_names import unknown_names
+from opkit.files.source_check import unknown_names
 from opkit.manifest import Manifest, Wheel
-from opkit.members import SKIPPED
 from opkit.repository_files import refuse_links, write_text
 from opkit.version import BUILD, VERSION
+from opkit.workspace_members import SKIPPED
 
 _MAX_FOLDER_NAME = 127  # as an operator's name, which the folder is by default
 _FOLDER_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.-]{{0,{_MAX_FOLDER_NAME - 1}}}")
@@ -92,7 +91,7 @@ def changed_lock(root: Path) -> list[Complaint]:
     Raises:
         OpkitError: the manifest is invalid, or of a newer version.
     """
-    home = workspace.home(root)
+    home = workspace_members.home(root)
     path = os.path.relpath(home / manifest.LOCK, root)
     restore = f"restore it (`git checkout {path}`)"
     try:
@@ -120,7 +119,7 @@ def refuse_changed_lock(root: Path) -> None:
 
 def requirements(root: Path) -> str:
     """Return the path of requirements.txt, relative to the repository."""
-    return os.path.relpath(workspace.home(root) / "requirements.txt", root)
+    return os.path.relpath(workspace_members.home(root) / "requirements.txt", root)
 
 
 def own_wheel(root: Path) -> Wheel:
@@ -340,7 +339,7 @@ def _may_have_sources(parent: str, path: str) -> bool:
 
 def _without_shared(root: Path, files: dict[str, str]) -> dict[str, str]:
     """Return path -> text of the files in the repository's own folder, not its workspace's."""
-    return workspace.own_files(files) if workspace.of_member(root) else files
+    return workspace_members.own_files(files) if workspace_members.of_member(root) else files
 
 
 def drift(root: Path, spec: OpSpec, cache: Path) -> list[Complaint]:
@@ -428,7 +427,7 @@ def products(
     return sorted(found)
 
 
-def _folders(runtime: Describe) -> list[str]:
+def _folders(runtime: RuntimeDescription) -> list[str]:
     return [target.folder(abi) for target in runtime.targets.values() for abi in target.abis]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from opkit import atomic_file
+from opkit import file_io
 from opkit.errors import OpkitError
 
 
@@ -31,7 +31,7 @@ def write_bytes(root: Path, path: str | Path, data: bytes) -> None:
         if file.is_file() and file.read_bytes() == data:
             return
         file.parent.mkdir(parents=True, exist_ok=True)
-        atomic_file.write(file, data)
+        file_io.write_atomically(file, data)
     except OSError as error:
         raise OpkitError(f"{file}: cannot be written: {error.strerror}") from None
 

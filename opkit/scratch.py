@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from opkit import locks
+from opkit import file_io
 
 _PREFIX = ".scratch-"
 
@@ -54,11 +54,11 @@ def _locked_folder(parent: Path, prefix: str, own: ExitStack) -> Path | None:
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
     own.callback(_delete, folder)
     try:
-        descriptor = own.enter_context(locks.opened(folder))
+        descriptor = own.enter_context(file_io.opened_folder(folder))
     except FileNotFoundError:
         return None
     _lock(descriptor)
-    return folder if locks.is_at(descriptor, folder) else None
+    return folder if file_io.is_at(descriptor, folder) else None
 
 
 def _delete(folder: Path) -> None:
@@ -93,11 +93,11 @@ def whole_folder(path: Path, fill: Callable[[Path], object]) -> Path:
 
 def _lock(descriptor: int) -> None:
     with suppress(OSError):  # a file system without locks
-        locks.lock(descriptor)
+        file_io.lock(descriptor)
 
 
 def _delete_if_unlocked(folder: Path) -> None:
     # Its owner may be deleting it, or the file system has no locks.
-    with suppress(OSError), locks.opened(folder) as descriptor:
-        if os.fstat(descriptor).st_uid == os.geteuid() and locks.try_lock(descriptor):
+    with suppress(OSError), file_io.opened_folder(folder) as descriptor:
+        if os.fstat(descriptor).st_uid == os.geteuid() and file_io.try_lock(descriptor):
             shutil.rmtree(folder, ignore_errors=True)

@@ -16,7 +16,7 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from opkit import repository, workspace
+from opkit import repository, workspace_members
 from opkit.build.machinery import UNPACKED
 from opkit.build.user_cache import cache_folder
 from opkit.errors import OpkitError
@@ -114,7 +114,7 @@ def unpacked(root: Path) -> Path:
     try:
         data = content(root, wheel)
     except OpkitError as error:
-        path = workspace.home(root) / wheel.name
+        path = workspace_members.home(root) / wheel.name
         raise OpkitError(f"{path}: {error}; {RESTORE}") from None
     try:
         whole_folder(folder, lambda beside: _unpack(data, beside))
@@ -139,7 +139,7 @@ def content(root: Path, wheel: Wheel, known: bytes = b"") -> bytes:
         OpkitError: the file cannot be read, or has another hash; the message omits the path.
     """
     try:
-        path = workspace.home(root) / wheel.name
+        path = workspace_members.home(root) / wheel.name
         stat = path.stat()
         data = _content(path, stat.st_ino, stat.st_mtime_ns, stat.st_size)
     except OSError as error:

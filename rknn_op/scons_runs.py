@@ -19,7 +19,7 @@ from threading import Lock
 from types import TracebackType
 from typing import IO
 
-from opkit.check.workers import kill_marked
+from opkit.check.child_processes import kill_marked
 from opkit.errors import OpkitError
 from opkit.text import aligned
 from rknn_op.own_opkit import environment, require

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit.runtimes.rknn import target_table
+from opkit.runtimes.rknn import boards
 from opkit.runtimes.rknn2.chips import TARGETS
 from rknn_op.cli import VERBS
 from tests.conftest import SLOW
@@ -79,7 +79,7 @@ def test_demo(tmp_path: Path) -> None:
 
 
 def test_target_tables_match_platforms() -> None:
-    rows = [target_table.HEADINGS, ["---"] * len(target_table.HEADINGS), *target_table.rows()]
+    rows = [boards.HEADINGS, ["---"] * len(boards.HEADINGS), *boards.target_rows()]
     cells = ([cell.replace("|", r"\|") for cell in row] for row in rows)
     assert "\n".join(f"| {' | '.join(row)} |" for row in cells) in PAGES["rknn"]
     assert "strings /usr/lib64/librknn_runtime.so" in PAGES["rknn"]

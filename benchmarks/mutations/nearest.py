@@ -8,13 +8,13 @@ VX = f"{RKNN}/vx/test_vx"
 NEAREST: dict[str, tuple[str, ...]] = {
     # What everything may use.
     "opkit/": ("tests/description", "tests/files", "tests/template/test_ownership.py"),
-    "opkit/atomic_file.py": ("tests/test_scratch.py", "tests/template/test_manifest.py"),
-    "opkit/bounded_file.py": ("tests/toolchains/test_elfcheck.py", f"{RKNN}/test_rknnop.py"),
-    "opkit/c_layout.py": ("tests/files/test_layout.py",),
+    "opkit/file_io.py": (
+        *("tests/test_scratch.py", "tests/template/test_manifest.py", "tests/build/test_lock.py"),
+        *("tests/toolchains/test_elfcheck.py", f"{RKNN}/test_rknnop.py"),
+    ),
     "opkit/complaint.py": ("tests/description/test_complaints.py", "tests/rknn_op/test_lint.py"),
-    "opkit/locks.py": ("tests/test_scratch.py", "tests/build/test_lock.py"),
     "opkit/manifest.py": ("tests/template/test_manifest.py",),
-    "opkit/python_layout.py": ("tests/files/test_layout.py",),
+    "opkit/code_layout.py": ("tests/files/test_layout.py",),
     "opkit/repository.py": (
         *("tests/template/test_ownership.py", "tests/template/test_manifest.py"),
         *("tests/rknn_op/test_update.py", "tests/build/test_build.py"),
@@ -82,15 +82,15 @@ NEAREST: dict[str, tuple[str, ...]] = {
         f"{RKNN}/test_kernels.py",
     ),
     "opkit/runtimes/rknn/scons/": ("tests/build/test_build.py",),
-    "opkit/runtimes/rknn/armhf_convention.py": (f"{RKNN}/test_armhf_convention.py",),
-    "opkit/runtimes/rknn/calling_convention.py": (
+    "opkit/runtimes/rknn/host_kernels.py": (
+        f"{RKNN}/test_armhf_convention.py",
         *(f"{RKNN}/test_params.py", f"{RKNN}/test_output_dtypes.py"),
         f"{RKNN}/test_host_runtime.py",
     ),
     "opkit/runtimes/rknn/dot_product.py": (f"{RKNN}/test_dot_product.py",),
-    "opkit/runtimes/rknn/editor.py": ("tests/build/test_editor.py",),
+    "opkit/runtimes/rknn/build.py": ("tests/build/test_editor.py",),
     "opkit/runtimes/rknn/host_runtime/": (f"{RKNN}/test_host_runtime.py",),
-    "opkit/runtimes/rknn/makefiles.py": (f"{RKNN}/test_makefiles.py",),
+    "opkit/runtimes/rknn/files.py": (f"{RKNN}/test_makefiles.py",),
     "opkit/runtimes/rknn/program_binary.py": (f"{RKNN}/test_program_binary.py",),
     "opkit/runtimes/rknn/python_versions.py": (f"{RKNN}/test_toolkit_class.py",),
     "opkit/runtimes/rknn/report.py": ("tests/report",),
@@ -101,7 +101,7 @@ NEAREST: dict[str, tuple[str, ...]] = {
         f"{VX}_tensors.py",
     ),
     "opkit/runtimes/rknn/vx/drift.py": (f"{VX}_drift.py",),
-    "opkit/runtimes/rknn/vx/mutation.py": ("tests/mutate/test_mutate_vx.py",),
+    "opkit/runtimes/rknn/check.py": ("tests/mutate/test_mutate_vx.py",),
     "opkit/runtimes/rknn/vx/runtime/": (
         *(f"{VX}_instructions.py", f"{VX}_faults.py", f"{VX}_memory.py", f"{VX}_runner.py"),
         *(f"{VX}_border.py", f"{VX}_builtins.py", f"{VX}_tensors.py"),
@@ -112,7 +112,7 @@ NEAREST: dict[str, tuple[str, ...]] = {
         *(f"{RKNN2}/test_tensors.py", f"{RKNN2}/test_attributes.py", f"{RKNN2}/test_settings.py"),
         *(f"{RKNN2}/test_c_files.py", f"{RKNN2}/test_constant_inputs.py"),
     ),
-    "opkit/runtimes/rknn2/converter.py": (f"{RKNN2}/test_converter_class.py",),
+    "opkit/runtimes/rknn2/converter_class.py": (f"{RKNN2}/test_converter_class.py",),
     "opkit/runtimes/rknn2/scons/": (f"{RKNN2}/test_products.py",),
     "opkit/runtimes/rknn2/templates/": (f"{RKNN2}/test_converter_class.py",),
     "opkit/runtimes/rknn2/simulator.py": (f"{RKNN2}/test_simulator.py",),

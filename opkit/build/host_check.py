@@ -22,13 +22,11 @@ from opkit.build.options import Request
 from opkit.check import executors, run_log
 from opkit.check.sanitizers import ENVIRONMENT, SANITIZERS, parse_sanitizers
 from opkit.check.session import FILE, LOG, Session, command
-from opkit.description.checked_kernels import CPU_KERNEL
-from opkit.description.describe import Describe
+from opkit.description.describe import CPU_KERNEL, RuntimeDescription
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.files.idle_threads import idle_threads
-from opkit.files.unread_params import unread_params
+from opkit.files.source_check import idle_threads, unread_params
 from opkit.report import ages
 from opkit.runtimes import expected_kernels
 from opkit.runtimes.build import VendorProgram
@@ -196,7 +194,7 @@ def declare(env: Any, runtimes: Sequence[Runtime], request: Request) -> Check:
     )
 
 
-def _default_abis(env: Any, runtime: Describe, request: Request) -> list[str]:
+def _default_abis(env: Any, runtime: RuntimeDescription, request: Request) -> list[str]:
     """Return the ABI of the runtime's default target, for a sample of the cases.
 
     Empty if the command line names a target, with `quick=1`, and if that is this PC.

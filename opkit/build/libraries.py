@@ -15,7 +15,7 @@ from typing import Any
 
 from SCons.Action import Action
 
-from opkit import atomic_file
+from opkit import file_io
 from opkit.build.compile_environment import words
 from opkit.build.machinery import FOLDER
 from opkit.build.recorded_inputs import operator_object
@@ -178,4 +178,4 @@ def profiled_objects(
 
 
 def _write(target: Any, source: Any, env: Any) -> None:
-    atomic_file.write(Path(target[0].path), source[0].get_contents())
+    file_io.write_atomically(Path(target[0].path), source[0].get_contents())

@@ -16,8 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from opkit.description import unknown_target
-from opkit.description.describe import Describe, Target
+from opkit.description import describe
+from opkit.description.describe import RuntimeDescription, Target
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -43,11 +43,11 @@ class Request(NamedTuple):
     folders: Sequence[str]
     is_named: bool
 
-    def targets_of(self, runtime: Describe) -> dict[str, str]:
+    def targets_of(self, runtime: RuntimeDescription) -> dict[str, str]:
         """Return the requested targets of a runtime: name -> ABI."""
         return {name: abi for name, abi in self.targets.items() if name in runtime.targets}
 
-    def abis_of(self, runtime: Describe) -> list[str]:
+    def abis_of(self, runtime: RuntimeDescription) -> list[str]:
         """Return the ABIs of a runtime's targets for the cases, besides this PC."""
         named = self.targets_of(runtime).values() if self.is_named else ()
         return list(dict.fromkeys(named))
@@ -147,7 +147,9 @@ def refuse_unknown(variables: Any) -> None:
         raise OpkitError(f"{wrong} (expected {', '.join(known)}); see scons -h")
 
 
-def refuse_target(name: str, chosen: Collection[Describe], known: Iterable[Describe]) -> None:
+def refuse_target(
+    name: str, chosen: Collection[RuntimeDescription], known: Iterable[RuntimeDescription]
+) -> None:
     """Refuse an unknown target, with the reason.
 
     Args:
@@ -162,7 +164,7 @@ def refuse_target(name: str, chosen: Collection[Describe], known: Iterable[Descr
     if name.lower() in expected:
         return
     remedy = "add {} to `runtimes` in op.yml"
-    refusal = unknown_target.refusal(name, chosen, known, expected, remedy)
+    refusal = describe.target_refusal(name, chosen, known, expected, remedy)
     raise OpkitError(f"target={name}: {refusal}")
 
 

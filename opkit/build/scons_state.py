@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from opkit import atomic_file, locks
+from opkit import file_io
 from opkit.errors import OpkitError
 from opkit.repository_files import refuse_links
 
@@ -40,7 +40,7 @@ def acquire_lock(root: Path) -> int:
                 _wait(lock)
             os.ftruncate(lock, 0)
             os.pwrite(lock, b"%d\n" % os.getpid(), 0)
-            if locks.is_at(lock, path):
+            if file_io.is_at(lock, path):
                 return lock
         except OSError as error:
             raise OpkitError(f"{path}: cannot be written: {error.strerror}") from None
@@ -48,14 +48,14 @@ def acquire_lock(root: Path) -> int:
 
 
 def _wait(lock: int) -> None:
-    if not locks.try_lock(lock):
+    if not file_io.try_lock(lock):
         holder = os.pread(lock, 32, 0).decode(errors="replace").strip()
         print(
             f"waiting for another scons in this repository (pid {holder})",
             file=sys.stderr,
             flush=True,
         )
-        locks.lock(lock)
+        file_io.lock(lock)
 
 
 SIGNATURES = Path("build/.sconsign")
@@ -77,7 +77,7 @@ class Signatures(dict[str, bytes]):
     def sync(self) -> None:
         """Write the file atomically, or end SCons with a message."""
         try:
-            atomic_file.write(self._path, pickle.dumps(dict(self)))
+            file_io.write_atomically(self._path, pickle.dumps(dict(self)))
         except OSError as error:
             print(f"error: {self._path}: cannot be written: {error.strerror}", file=sys.stderr)
             sys.exit(2)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opkit import locks
+from opkit import file_io
 from opkit.build.options import Request, unsubstituted
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -192,9 +192,9 @@ def trim_folder(cache: Path, limit: int, interval: float = INTERVAL) -> int:
     mark = cache / _MARK
     if mark.exists() and time.time() - mark.stat().st_mtime < interval:
         return 0
-    with locks.opened(cache) as descriptor:
+    with file_io.opened_folder(cache) as descriptor:
         with suppress(OSError):  # a file system without locks
-            if not locks.try_lock(descriptor):
+            if not file_io.try_lock(descriptor):
                 return 0
         mark.touch()
         return _delete_oldest([*_entries(cache)], limit)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from opkit import bounded_file
+from opkit import file_io
 from opkit.check.cases import Case
 from opkit.check.mistakes import CheckError, caller_file, caller_location
 from opkit.check.operators import Operator, operator_of
@@ -139,8 +139,8 @@ def _relative(path: Path, root: Path) -> str:
 
 def _case(file: Path, origin: str, tolerance: Tolerance) -> Case:
     try:
-        inputs, outputs, params = _decoded(bounded_file.read(file, "a recorded case"))
-    except bounded_file.FileError as error:
+        inputs, outputs, params = _decoded(file_io.read_bounded(file, "a recorded case"))
+    except file_io.FileError as error:
         raise CheckError(f"{origin}: {error.problem}") from None
     except Exception as error:  # numpy, zipfile and zlib raise a dozen types for damaged files
         reason = shortened(printable(str(error).partition("\n")[0] or type(error).__name__), 200)
@@ -193,7 +193,7 @@ def _decoded(data: bytes) -> tuple[dict[str, Array], dict[str, Array], dict[str,
     params: Any = None
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
-        if unpacked > bounded_file.MAX_BYTES:
+        if unpacked > file_io.MAX_BYTES:
             raise ValueError(f"its arrays have {unpacked:,} bytes")
         for member in archive.namelist():
             name = member.removesuffix(".npy")

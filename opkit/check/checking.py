@@ -29,7 +29,7 @@ from opkit.check.profile import CallProfile, Profile, calls_for, profile_of
 from opkit.check.results import PassedRun, Result, RunningTest, running_test
 from opkit.check.tolerance import EXACT, Tolerance
 from opkit.check.traits import traits_of
-from opkit.description.checked_kernels import CPU_KERNEL
+from opkit.description.describe import CPU_KERNEL
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import (
     Array,

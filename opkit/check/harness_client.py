@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
+from opkit.check.child_processes import Worker, start_worker
 from opkit.check.debug_info import addr2line
 from opkit.check.executors import GREETING
 from opkit.check.sanitizers import explain
-from opkit.check.workers import Worker, start_worker
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.executor import Executor

@@ -17,10 +17,9 @@ from opkit.check.cases import Case, Quantization, dtype_and_shape
 from opkit.check.harness_client import HarnessKernel
 from opkit.check.mistakes import CheckError
 from opkit.check.reference import Reference
-from opkit.description.allowed_values import describe_allowed, refused
-from opkit.description.checked_kernels import CPU_KERNEL
-from opkit.description.limits import lowest
-from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, Tensor
+from opkit.description.describe import CPU_KERNEL
+from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, Tensor, describe_allowed, refused
+from opkit.description.types import lowest
 from opkit.errors import OpkitError
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.interface import Runtime

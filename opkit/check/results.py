@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from opkit import atomic_file
+from opkit import file_io
 from opkit.check.comparison import Difference, ulp_distance
 from opkit.check.mistakes import REPOSITORY
 from opkit.check.profile import Profile
@@ -293,7 +293,7 @@ def save(folder: Path, record: Record) -> None:
     content = io.BytesIO()
     np.savez(content, about=np.array(json.dumps(about, default=_plain)), **arrays)
     name = f"{time.time_ns():020}-{os.getpid()}.npz"
-    atomic_file.write(folder / name, content.getvalue())
+    file_io.write_atomically(folder / name, content.getvalue())
 
 
 def _plain(value: Any) -> Any:

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from opkit.description.checked_kernels import CheckedKernel
+from opkit.description.describe import CheckedKernel
 
 
 @dataclass(frozen=True)

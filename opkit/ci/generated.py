@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from opkit import manifest, repository
-from opkit.ci import git
+from opkit.ci import git_changes
 from opkit.errors import OpkitError
 
 
@@ -36,8 +36,8 @@ def refuse_uncommitted(root: Path, files: Sequence[str] | None = None) -> None:
         repository.refuse_other_opkit(root)
         repository.update(root)
         files = [manifest.PATH, *repository.read_manifest(root).generated]
-    missing = git.paths(root, "diff", "--name-only", "--relative", files=files)
-    missing += git.paths(root, "ls-files", "--others", files=files)
+    missing = git_changes.paths(root, "diff", "--name-only", "--relative", files=files)
+    missing += git_changes.paths(root, "ls-files", "--others", files=files)
     if missing:
         raise OpkitError(
             f"{', '.join(missing)}: not in git, or differs from the file generated from "

@@ -9,14 +9,14 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from opkit import manifest, repository, workspace
+from opkit import manifest, repository, workspace_members
 from opkit.errors import OpkitError
 from opkit.repository_files import write_text
 
 
 def main() -> int:
     """Record the lock of this folder in the manifest; return the exit status."""
-    root = workspace.home(Path())
+    root = workspace_members.home(Path())
     try:
         written = repository.read_manifest(root)
         lock = manifest.digest((root / manifest.LOCK).read_bytes())

@@ -9,14 +9,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from opkit import repository, runtimes, workspace
+from opkit import repository, runtimes, workspace_members
 from opkit.ci import generated
-from opkit.ci.changes import changed
+from opkit.ci.git_changes import changed
 from opkit.errors import OpkitError
-from opkit.members import members
 from opkit.repository_files import write_text
 from opkit.shared_files import shared_files
 from opkit.text import aligned
+from opkit.workspace_members import members
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,8 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     root = Path.cwd()
     try:
-        if not (root / workspace.FILE).is_file():
-            raise OpkitError(f"{root} is not a workspace: {workspace.FILE} not found")
+        if not (root / workspace_members.FILE).is_file():
+            raise OpkitError(f"{root} is not a workspace: {workspace_members.FILE} not found")
         repository.refuse_changed_lock(root)
         found = members(root)
         if options.changed:

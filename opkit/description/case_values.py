@@ -10,11 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from opkit.description.allowed_values import allows
-from opkit.description.limits import MAX_RANK
 from opkit.description.parser import LARGEST
-from opkit.description.spec import OpSpec, Param
-from opkit.description.types import Kind
+from opkit.description.spec import OpSpec, Param, allows
+from opkit.description.types import MAX_RANK, Kind
 
 SAMPLES: dict[Kind, bool | int | float] = {"bool": True, "int": 1, "uint": 1, "float": 0.5}
 """Kind -> a sample value, of the Python type that the reference gets."""

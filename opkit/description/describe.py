@@ -4,7 +4,7 @@ Used by cookiecutter's questions, by the editors' schema and at the start of eve
 import PyYAML and opkit.description, nothing else: cookiecutter's own Python has no numpy.
 A runtime returns, in its module `describe`:
 
-    DESCRIBE = Describe(
+    DESCRIBE = RuntimeDescription(
         name="stick",
         title="Stick Toolkit",
         frameworks=("tensorflow",),
@@ -26,11 +26,30 @@ from typing import Any, NamedTuple, Protocol
 import yaml
 
 from opkit.complaint import Complaint
-from opkit.description.checked_kernels import CheckedKernel
-from opkit.description.limits import Limits
 from opkit.description.reader import Reader
 from opkit.description.spec import OpSpec
-from opkit.description.types import SAME_TENSOR_TYPES
+from opkit.description.types import SAME_TENSOR_TYPES, Limits
+from opkit.text import closest, shortened
+
+
+class CheckedKernel(NamedTuple):
+    """A kernel that tests check.
+
+    Attributes:
+        name: the name in the table of cases.
+        check: the name of its check function in opkit.testing.
+    """
+
+    name: str
+    check: str
+
+    def on(self, executor: str) -> str:
+        """Return the name in the table of cases for another executor than this PC."""
+        return f"{self.name}, {executor}"
+
+
+CPU_KERNEL = CheckedKernel("CPU kernel", "check_cpu_kernel")
+"""The math in C, as a runtime calls it; every operator has one."""
 
 
 class Target(NamedTuple):
@@ -63,7 +82,7 @@ class Target(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Describe:
+class RuntimeDescription:
     """A runtime's names, targets, limits, types and keys of op.yml.
 
     Attributes:
@@ -133,5 +152,87 @@ class Described(Protocol):
     """A runtime for the parser, with its first part, which may be imported at the first access."""
 
     @property
-    def describe(self) -> Describe:
+    def describe(self) -> RuntimeDescription:
         """The first part of its interface."""
+
+
+class Refusal(NamedTuple):
+    """The parts of a message about a target.
+
+    Attributes:
+        problem: the problem.
+        hint: the remedy, or empty.
+        expected: the valid targets, or empty if the problem or the hint names them.
+    """
+
+    problem: str
+    hint: str = ""
+    expected: str = ""
+
+    def __str__(self) -> str:
+        hint = f"; {self.hint}" if self.hint else ""
+        return self.problem + hint + (f" (expected {self.expected})" if self.expected else "")
+
+
+def target_refusal(
+    name: str,
+    chosen: Collection[RuntimeDescription],
+    known: Iterable[RuntimeDescription],
+    expected: Iterable[str],
+    remedy: str,
+) -> Refusal:
+    """Return the refusal of a target that is not among the expected ones.
+
+    Args:
+        name: the target, as the user wrote it.
+        chosen: the runtimes of the operator.
+        known: all available runtimes.
+        expected: the valid targets.
+        remedy: the way to choose a runtime, with `{}` for its name.
+    """
+    target, known = name.lower(), [*known]
+    for runtime in (*chosen, *known):
+        if reason := runtime.refused_targets.get(target):
+            return Refusal(reason)
+    for runtime in known:
+        if target in runtime.targets:
+            problem = f"{name} is a {_kind(runtime, target)} of {runtime.title}"
+            return Refusal(problem, remedy.format(runtime.name))
+    hint = _suggestion(target, chosen, known, remedy)
+    return Refusal(f"unknown value {shortened(name)!r}", hint, ", ".join(expected))
+
+
+def _kind(runtime: RuntimeDescription, target: str) -> str:
+    """Return the word for a target: those of a family are chips."""
+    return "chip" if runtime.targets[target].family else "target"
+
+
+def _suggestion(
+    target: str,
+    chosen: Collection[RuntimeDescription],
+    known: Iterable[RuntimeDescription],
+    remedy: str,
+) -> str:
+    """Return a hint at the most similar target of any runtime; empty: none is similar."""
+    owners = {name: runtime for runtime in known for name in runtime.targets}
+    for name in closest(target, owners):
+        owner = owners[name]
+        if any(name in each.targets for each in chosen):
+            return f"did you mean '{name}'?"
+        kind = _kind(owner, name)
+        return f"did you mean '{name}', a {kind} of {owner.title}? Then {remedy.format(owner.name)}"
+    return ""
+
+
+def any_case_words(names: Iterable[str]) -> dict[str, Any]:
+    """Return the schema of one word of a list, in any case."""
+    names = list(names)
+    pattern = "|".join("".join(map(_either_case, name)) for name in names)
+    return {"anyOf": [{"enum": names}, {"type": "string", "pattern": f"^(?:{pattern})$"}]}
+
+
+def _either_case(character: str) -> str:
+    if character.isalpha():
+        return f"[{character.upper()}{character.lower()}]"
+    # ECMA-262 has no escapes of other characters, such as `-`.
+    return f"\\{character}" if character in r"^$\.*+?()[]{}|/" else character

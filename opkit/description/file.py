@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import BinaryIO
 
-from opkit import bounded_file
+from opkit import file_io
 from opkit.complaint import Complaint
 from opkit.description.reader import MAX_CHARACTERS, DescriptionError
 
@@ -19,8 +19,10 @@ def read_description(path: Path) -> str:
         DescriptionError: the file cannot be read, is too large, or is not UTF-8.
     """
     try:
-        return _decoded(bounded_file.read(path, "an operator description", _MAX_BYTES), str(path))
-    except bounded_file.FileError as error:
+        return _decoded(
+            file_io.read_bounded(path, "an operator description", _MAX_BYTES), str(path)
+        )
+    except file_io.FileError as error:
         raise DescriptionError(Complaint(str(path), error.problem)) from None
 
 

@@ -18,23 +18,14 @@ from typing import Any, TypeVar
 import yaml
 
 from opkit.complaint import Complaint
-from opkit.description import unknown_target
-from opkit.description.allowed_values import allows, describe_allowed, refused
+from opkit.description import describe
 from opkit.description.build_keys import (
     RepositoryPath,
     flag_problem,
     path_problem,
     source_problem,
 )
-from opkit.description.describe import Describe, Described
-from opkit.description.limits import (
-    MAX_CHOICES,
-    MAX_ELEMENTWISE_INPUTS,
-    MAX_TEXT,
-    MAX_THREADS,
-    Limits,
-    lowest,
-)
+from opkit.description.describe import Described, RuntimeDescription
 from opkit.description.reader import (
     EXAMPLES,
     ConsequenceError,
@@ -52,9 +43,16 @@ from opkit.description.spec import (
     Param,
     ParamValue,
     Tensor,
+    allows,
+    describe_allowed,
+    refused,
 )
 from opkit.description.types import (
     FLOAT32,
+    MAX_CHOICES,
+    MAX_ELEMENTWISE_INPUTS,
+    MAX_TEXT,
+    MAX_THREADS,
     NO_PARAM_TYPES,
     ONNX_WORDS,
     OTHER_WORDS,
@@ -62,7 +60,9 @@ from opkit.description.types import (
     PREFIX,
     TENSOR,
     Kind,
+    Limits,
     ParamType,
+    lowest,
 )
 from opkit.description.words import taken_by
 from opkit.text import closest, did_you_mean, shortened
@@ -135,7 +135,7 @@ LARGEST = {"float32": 3.4028234663852886e38, "float64": sys.float_info.max}
 """The largest finite value of each floating-point type."""
 
 
-def _why_serial(runtime: Describe) -> str:
+def _why_serial(runtime: RuntimeDescription) -> str:
     return f"with {runtime.title}, {runtime.single_thread}"
 
 
@@ -148,7 +148,7 @@ class _OperatorReader(Reader):
         super().__init__(file, max_complaints)
         self.runtimes = runtimes
         self.default_runtime = default
-        self.chosen: list[Describe] = []
+        self.chosen: list[RuntimeDescription] = []
         self.all_chosen = False
         self.called = ""  # the name of the operator, once it is read
         self.warnings: list[Complaint] = []
@@ -315,7 +315,7 @@ class _OperatorReader(Reader):
         if name.lower() not in targets:
             known = [runtime.describe for runtime in self.runtimes.values()]
             remedy = "write `runtimes: [{}]`"
-            found = unknown_target.refusal(name, self.chosen, known, targets, remedy)
+            found = describe.target_refusal(name, self.chosen, known, targets, remedy)
             self.fail(
                 node, "target_platform", found.problem, hint=found.hint, expected=found.expected
             )

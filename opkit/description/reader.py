@@ -8,8 +8,7 @@ from typing import Any, NoReturn, ParamSpec, TypeVar
 import yaml
 
 from opkit.complaint import Complaint
-from opkit.description.limits import MAX_ITEMS
-from opkit.description.types import TENSOR
+from opkit.description.types import MAX_ITEMS, TENSOR
 from opkit.description.yaml_syntax import blank_after_colon, explain
 from opkit.errors import OpkitError
 from opkit.text import closest, did_you_mean, printable, shortened

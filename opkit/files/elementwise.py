@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from opkit.c_layout import comment, wrapped
+from opkit.code_layout import comment, wrapped
 from opkit.description.spec import OpSpec, Tensor
 from opkit.description.types import ELEMENT_TYPES
-from opkit.files.argument_lines import argument_lines, param_doc, tensor_doc
-from opkit.files.cases import CASE_DTYPE, first_dtype, is_copy
-from opkit.files.unread_params import PLACEHOLDER
+from opkit.files.operator_texts import (
+    CASE_DTYPE,
+    argument_lines,
+    first_dtype,
+    is_copy,
+    param_doc,
+    tensor_doc,
+)
+from opkit.files.source_check import PLACEHOLDER
 from opkit.text import c_string, render
 
 _NOTICE = "/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */\n"

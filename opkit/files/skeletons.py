@@ -6,16 +6,21 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 
-from opkit.c_layout import LINE_LENGTH, comment, wrapped
+from opkit.code_layout import LINE_LENGTH, bracketed, comment, literal, wrapped
 from opkit.description.case_values import SAMPLES, needed_rank, sample
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.description.types import ELEMENT_TYPES
 from opkit.files import elementwise
-from opkit.files.argument_lines import argument_lines, comment_lines, param_doc, tensor_doc
-from opkit.files.cases import CASE_DTYPE, is_copy
+from opkit.files.operator_texts import (
+    CASE_DTYPE,
+    argument_lines,
+    comment_lines,
+    is_copy,
+    param_doc,
+    tensor_doc,
+)
 from opkit.files.readme import gitattributes, readme
-from opkit.files.unread_params import PLACEHOLDER
-from opkit.python_layout import bracketed, literal
+from opkit.files.source_check import PLACEHOLDER
 from opkit.runtimes.files import RuntimeTexts, TestText
 from opkit.runtimes.interface import Runtime
 from opkit.text import c_string, render

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from opkit.check import run_log
+from opkit.check.child_processes import kill_marked
 from opkit.check.session import FILE, LOG, Session, command
-from opkit.check.workers import kill_marked
 from opkit.errors import OpkitError
 from opkit.mutation.mutants import Change
 from opkit.mutation.plan import MutableSource

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from opkit import atomic_file, manifest
+from opkit import file_io, manifest
 from opkit.errors import OpkitError
 from opkit.toolchains.compile_inputs import digests
 
@@ -47,7 +47,7 @@ def record(root: Path, sources: Sources) -> None:
     before = _recorded(root)
     recorded = {**before, **sources}
     if recorded != before:
-        atomic_file.write(root / FILE, json.dumps(recorded).encode())
+        file_io.write_atomically(root / FILE, json.dumps(recorded).encode())
 
 
 def ages(root: Path) -> dict[str, Age]:

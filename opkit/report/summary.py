@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from opkit import atomic_file
+from opkit import file_io
 
 FILE = Path("build/report.json")
 
@@ -58,7 +58,7 @@ def write(root: Path, summary: Summary) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    atomic_file.write(root / FILE, json.dumps(asdict(summary)).encode())
+    file_io.write_atomically(root / FILE, json.dumps(asdict(summary)).encode())
 
 
 def read(root: Path) -> Summary | None:

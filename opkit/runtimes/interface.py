@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 from opkit.complaint import Complaint
 from opkit.description import parser
-from opkit.description.checked_kernels import CPU_KERNEL, CheckedKernel
+from opkit.description.describe import CPU_KERNEL, CheckedKernel
 from opkit.description.spec import OpSpec
 
 # A part imports its class; importing the dataclasses earlier would only cost time.
 if TYPE_CHECKING:
-    from opkit.description.describe import Describe
+    from opkit.description.describe import RuntimeDescription
     from opkit.runtimes.build import Build
     from opkit.runtimes.check import Check
     from opkit.runtimes.files import Files
@@ -49,7 +49,7 @@ def _part(name: str) -> Any:
 class Runtime:
     """A runtime; its name is that of its folder, and the one in op.yml's `runtimes`."""
 
-    describe: Describe = _part("describe")
+    describe: RuntimeDescription = _part("describe")
     files: Files = _part("files")
     build: Build = _part("build")
     check: Check = _part("check")

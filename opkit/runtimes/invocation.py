@@ -9,8 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from numpy.typing import DTypeLike, NDArray
 
-from opkit.description.limits import Limits
 from opkit.description.spec import Param
+from opkit.description.types import Limits
 from opkit.errors import OpkitError
 
 Array = NDArray[Any]

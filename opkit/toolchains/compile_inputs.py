@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 
-from opkit import atomic_file
+from opkit import file_io
 
 _DIRECTIVE = (  # as texts, these two: most runs compile none of them
     r"""(?:\#|%:)[ \t]*(?:include|include_next|import|embed)[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)"""
@@ -82,7 +82,7 @@ class Inputs:
         Raises:
             OSError: the file cannot be written.
         """
-        atomic_file.write(file, json.dumps(asdict(self)).encode())
+        file_io.write_atomically(file, json.dumps(asdict(self)).encode())
 
     def paths(self) -> set[str]:
         """Return the paths of the files, and of the places without a file."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
-from opkit import bounded_file
+from opkit import file_io
 from opkit.errors import OpkitError
 from opkit.toolchains.abi import Abi
 
@@ -229,7 +229,7 @@ def check(path: Path, abi: Abi, requirements: Requirements, any_glibc: bool = Fa
             reason.
     """
     try:
-        library = read(bounded_file.read(path, "a library"))
+        library = read(file_io.read_bounded(path, "a library"))
     except ElfError as error:
         raise ElfError(f"{path}: {error}") from None
     problems = [

@@ -13,21 +13,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from opkit import runtimes
-from opkit.c_layout import LINE_LENGTH
-from opkit.description.any_case import words
+from opkit.code_layout import LINE_LENGTH
 from opkit.description.build_keys import FLAG, MAX_PATH, PATH, SOURCE_SUFFIXES
-from opkit.description.describe import Describe, Described
-from opkit.description.limits import (
+from opkit.description.describe import Described, RuntimeDescription, any_case_words
+from opkit.description.parser import AUTO, IDENTIFIER, LARGEST, SOURCE
+from opkit.description.reader import EXAMPLES
+from opkit.description.spec import TENSOR_DTYPES
+from opkit.description.types import (
+    FLOAT32,
     MAX_CHOICES,
     MAX_ELEMENTWISE_INPUTS,
     MAX_TEXT,
     MAX_THREADS,
+    ONNX_WORDS,
+    PARAM_TYPES,
+    TENSOR,
     Limits,
+    ParamType,
 )
-from opkit.description.parser import AUTO, IDENTIFIER, LARGEST, SOURCE
-from opkit.description.reader import EXAMPLES
-from opkit.description.spec import TENSOR_DTYPES
-from opkit.description.types import FLOAT32, ONNX_WORDS, PARAM_TYPES, TENSOR, ParamType
 
 Schema = dict[str, Any]
 
@@ -76,15 +79,18 @@ def schema(runtimes: Mapping[str, Described], default: str) -> Schema:
     }
 
 
-def _operator_keys(runtimes: Sequence[Describe], default: str) -> Schema:
+def _operator_keys(runtimes: Sequence[RuntimeDescription], default: str) -> Schema:
     """Return the schemas of name, framework, target and runtimes."""
     targets = [target for each in runtimes for target in each.targets]
     frameworks = dict.fromkeys(framework for each in runtimes for framework in each.frameworks)
     names = [each.name for each in runtimes]
     return {
         "name": {"description": "The operator's name, and its type in models.", **_NAME},
-        "framework": {"description": "The framework of the models.", **words(frameworks)},
-        "target_platform": {"description": "The default target of builds.", **words(targets)},
+        "framework": {"description": "The framework of the models.", **any_case_words(frameworks)},
+        "target_platform": {
+            "description": "The default target of builds.",
+            **any_case_words(targets),
+        },
         "runtimes": {
             "description": f"The runtimes of the operator; by default [{default}].",
             **_list({"enum": names}, min_items=1),
@@ -124,31 +130,6 @@ def _entries(properties: Schema, required: list[str], **more: Any) -> Schema:
     return {"type": "object", "propertyNames": _NAME, "additionalProperties": entry, **more}
 
 
-def _param_properties() -> Schema:
-    return {
-        "type": {
-            "description": "The type of the value.",
-            **words([*PARAM_TYPES, *map(str.lower, ONNX_WORDS)]),
-        },
-        "doc": _DOC,
-        "default": {"description": "The value where a node has none; without it, nodes need one."},
-        "source": {
-            "description": "const:NAME: the constant input NAME; by default the node's attribute.",
-            "type": "string",
-            "pattern": f"^{SOURCE}$",
-        },
-        "length": {
-            "description": "The number of elements of an array; by default any.",
-            "type": "integer",
-            "minimum": 1,
-            "maximum": Limits.items,
-        },
-        "min": {"description": "The minimum of the number, or of each item; by default any."},
-        "max": {"description": "The maximum of the number, or of each item; by default any."},
-        "choices": {"description": "The only values of the param, or of each item."},
-    }
-
-
 def _of_type(row: ParamType) -> Schema:
     """Return the conditional schema of the keys that depend on the type, for one type."""
     aliases = [word.lower() for word, name in ONNX_WORDS.items() if name == row.name]
@@ -165,7 +146,7 @@ def _of_type(row: ParamType) -> Schema:
     then["properties"]["choices"] = (
         False if is_bool else {**_list(limit, 1), "maxItems": MAX_CHOICES}
     )
-    is_it = {"properties": {"type": words([row.name, *aliases])}, "required": ["type"]}
+    is_it = {"properties": {"type": any_case_words([row.name, *aliases])}, "required": ["type"]}
     return {"if": is_it, "then": then}
 
 
@@ -181,7 +162,7 @@ def _value(row: ParamType) -> Schema:
     return {"type": "integer", "minimum": low, "maximum": high}
 
 
-def _conditions(runtime: Describe, is_default: bool) -> list[Schema]:
+def _conditions(runtime: RuntimeDescription, is_default: bool) -> list[Schema]:
     """Return the conditions for descriptions with and without a runtime."""
     named: Schema = {
         "required": ["runtimes"],
@@ -205,14 +186,14 @@ def _conditions(runtime: Describe, is_default: bool) -> list[Schema]:
         "properties": {"length": {"maximum": limits.items}, "default": {"maxItems": limits.items}}
     }
     if refused:
-        of_param["properties"]["type"] = {"not": words(refused)}
+        of_param["properties"]["type"] = {"not": any_case_words(refused)}
     conditions: list[Schema] = [
         {
             "if": is_chosen,
             "then": {
                 "properties": {
                     "name": {"maxLength": limits.name_length},
-                    "framework": words(runtime.frameworks),
+                    "framework": any_case_words(runtime.frameworks),
                     "inputs": tensors(dtypes),
                     "outputs": tensors(outputs),
                     "params": {**parameters, "additionalProperties": of_param},
@@ -226,7 +207,7 @@ def _conditions(runtime: Describe, is_default: bool) -> list[Schema]:
     if runtime.targets:
         is_target = {
             "required": ["target_platform"],
-            "properties": {"target_platform": words(runtime.targets)},
+            "properties": {"target_platform": any_case_words(runtime.targets)},
         }
         conditions.append({"if": is_target, "then": is_chosen})
     return conditions
@@ -245,7 +226,7 @@ _ELEMENTWISE: Schema = {
 
 
 _TENSOR: Schema = {
-    "type": {"description": "The type of every tensor.", **words([TENSOR])},
+    "type": {"description": "The type of every tensor.", **any_case_words([TENSOR])},
     "doc": _DOC,
     "dtype": {
         "description": "The dtype that the math gets; by default the dtype in the model.",
@@ -260,6 +241,28 @@ _OUTPUT: Schema = {
     },
     "same_as": {"description": "The input that has the shape of this output.", **_TEXT},
 }
+_PARAM: Schema = {
+    "type": {
+        "description": "The type of the value.",
+        **any_case_words([*PARAM_TYPES, *map(str.lower, ONNX_WORDS)]),
+    },
+    "doc": _DOC,
+    "default": {"description": "The value where a node has none; without it, nodes need one."},
+    "source": {
+        "description": "const:NAME: the constant input NAME; by default the node's attribute.",
+        "type": "string",
+        "pattern": f"^{SOURCE}$",
+    },
+    "length": {
+        "description": "The number of elements of an array; by default any.",
+        "type": "integer",
+        "minimum": 1,
+        "maximum": Limits.items,
+    },
+    "min": {"description": "The minimum of the number, or of each item; by default any."},
+    "max": {"description": "The maximum of the number, or of each item; by default any."},
+    "choices": {"description": "The only values of the param, or of each item."},
+}
 _PARAMETER_KEYS: Schema = {
     "inputs": {
         "description": f"The input tensors, in order: {EXAMPLES['inputs']}",
@@ -271,7 +274,7 @@ _PARAMETER_KEYS: Schema = {
     },
     "params": {
         "description": "The other arguments of the kernels, in order.",
-        **_entries(_param_properties(), ["type"]),
+        **_entries(_PARAM, ["type"]),
         "type": ["object", "null"],
     },
     "elementwise": {
@@ -296,7 +299,10 @@ _BUILD_KEYS: Schema = {
     },
     "threads": {
         "description": "The maximum threads of a kernel; auto: one for each processor.",
-        "anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_THREADS}, words([AUTO])],
+        "anyOf": [
+            {"type": "integer", "minimum": 1, "maximum": MAX_THREADS},
+            any_case_words([AUTO]),
+        ],
     },
 }
 

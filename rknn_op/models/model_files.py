@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from opkit import bounded_file
+from opkit import file_io
 from opkit.errors import OpkitError
 from opkit.text import printable, shortened
+from rknn_op.models.model_graph import STANDARD
 
 EXTRA = "onnx onnxruntime tensorboardX"
 """The distributions of the extra: names of their owners, on every index."""
@@ -37,6 +38,17 @@ def required(module: str) -> Any:
         ) from None
 
 
+def schema_of(op_type: str, domain: str, opset: int) -> Any:
+    """Return onnx's schema of a standard operator, or None."""
+    defs = required("onnx").defs
+    if domain != STANDARD or not defs.has(op_type):
+        return None
+    try:
+        return defs.get_schema(op_type, opset, domain)
+    except defs.SchemaError:
+        return None
+
+
 # ---- Files ---------------------------------------------------------------------------------------
 
 MAX_NODES = 250_000
@@ -61,9 +73,14 @@ def contents(file: Path, expected: str) -> bytes:
         InvalidError: the file cannot be read, is not a regular file, or is larger than 2 GB.
     """
     try:
-        return bounded_file.read(file, expected, _MAX_BYTES)
-    except bounded_file.FileError as error:
+        return file_io.read_bounded(file, expected, _MAX_BYTES)
+    except file_io.FileError as error:
         raise InvalidError(error.problem) from None
+
+
+def quoted(name: str) -> str:
+    """Return a name of a model in quotes, shortened."""
+    return repr(shortened(name))
 
 
 def check_count(nodes: int) -> None:

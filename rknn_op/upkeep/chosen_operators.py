@@ -14,18 +14,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from opkit import runtimes, workspace
+from opkit import runtimes, workspace_members
 from opkit.complaint import Complaint, SourceError
 from opkit.description.file import read_description
 from opkit.description.reader import position
 from opkit.errors import OpkitError
-from opkit.members import members
+from opkit.workspace_members import members
 
 _TARGET = "target="
 
 
 def operators(paths: Sequence[Path]) -> list[Path]:
-    """Return the repositories that paths name, each once.
+    """Return the unique repositories of paths.
 
     A workspace, or a folder of one, stands for the operators in it.
 
@@ -39,10 +39,10 @@ def operators(paths: Sequence[Path]) -> list[Path]:
 
 
 def _operators(path: Path) -> list[Path]:
-    root = workspace.above(path)
+    root = workspace_members.above(path)
     if root is None or not path.is_dir() or (path / "op.yml").is_file():
         return [path]
-    from opkit.members import members  # only here: most repositories stand alone
+    from opkit.workspace_members import members  # only here: most repositories stand alone
 
     here = Path(os.path.abspath(path))  # noqa: PTH100  resolve() would follow links
     found = [each for each in members(root) if each.is_relative_to(here)]
@@ -55,8 +55,8 @@ def _operators(path: Path) -> list[Path]:
 
 
 def roots(paths: Sequence[Path]) -> list[Path]:
-    """Return the workspaces among paths; none: the current folder, if it is one."""
-    return [path for path in paths or [Path()] if (path / workspace.FILE).is_file()]
+    """Return the workspaces among paths; by default the current folder, if it is one."""
+    return [path for path in paths or [Path()] if (path / workspace_members.FILE).is_file()]
 
 
 def changed_operators(folders: Sequence[Path], ref: str) -> list[Path]:
@@ -65,12 +65,12 @@ def changed_operators(folders: Sequence[Path], ref: str) -> list[Path]:
     Raises:
         OpkitError: a repository is not a member of the first one's workspace, or git fails.
     """
-    from opkit.ci.changes import changed  # only here: it runs git
+    from opkit.ci.git_changes import changed  # only here: it runs git
 
-    root = workspace.of_member(folders[0])
+    root = workspace_members.of_member(folders[0])
     places: dict[Path, Path] = {}  # absolute path -> path
     for folder in folders:
-        if root is None or workspace.of_member(folder) != root:
+        if root is None or workspace_members.of_member(folder) != root:
             raise OpkitError(
                 f"{folder}: is not an operator of the workspace; --changed is for one workspace, "
                 "made by `rknn-op workspace init`"
@@ -94,7 +94,7 @@ class Selection(NamedTuple):
     total: int
 
     def note(self) -> str:
-        """Return a line for each target that a repository lacks; empty: none does."""
+        """Return a line for each target that a repository lacks."""
         return "\n".join(
             f"{target}: left out {count} of {self.total} operators, which have no such target"
             for target, count in self.left_out.items()
@@ -128,7 +128,7 @@ def selection(folders: Sequence[Path], commands: Sequence[Sequence[str]]) -> Sel
 
 
 def _target(words: Sequence[str]) -> str:
-    """Return the option of SCons' arguments that names the target; empty: none does."""
+    """Return the argument `target=...` of SCons; empty without one."""
     return next((word for word in reversed(words) if word.startswith(_TARGET)), "")
 
 
@@ -228,7 +228,7 @@ def relative_path(path: Path) -> str:
 
 def _neighbors(folders: Iterable[Path]) -> Iterator[Path]:
     """Yield all operators of the workspaces that have some of the folders."""
-    roots = {root for folder in folders if (root := workspace.of_member(folder))}
+    roots = {root for folder in folders if (root := workspace_members.of_member(folder))}
     for root in sorted(roots):
         yield from members(root)
 

@@ -22,7 +22,7 @@ _FEW = 8
 
 
 def lint_all(paths: Sequence[Path]) -> Iterator[Complaint]:
-    """Yield the complaints of lint about all paths, in their order, with all processors.
+    """Yield the complaints about all paths, in order, on all processors.
 
     Raises:
         OpkitError: as lint does.
@@ -31,7 +31,7 @@ def lint_all(paths: Sequence[Path]) -> Iterator[Complaint]:
     for path in paths[:few]:
         yield from lint(path)
     if paths[few:]:
-        from rknn_op.workers import parallel  # only here: it takes long to import
+        from rknn_op.process_pool import parallel  # only here: it takes long to import
 
         for found in parallel(lint, paths[few:], at_once=_FEW):
             yield from found
@@ -74,8 +74,7 @@ def _repository(
     if spec is None:
         return
     from opkit import repository
-    from opkit.files.idle_threads import idle_threads
-    from opkit.files.unread_params import unread_params
+    from opkit.files.source_check import idle_threads, unread_params
 
     missing = repository.missing(root, spec)
     yield from missing
@@ -95,7 +94,7 @@ def _repository(
 
 
 def _refusals(root: Path) -> Iterator[Complaint]:
-    """Yield a complaint about everything else that stops `scons` at its start."""
+    """Yield complaints about other causes for `scons` to stop at its start."""
     from opkit import repository
     from opkit.build import machinery
     from opkit.repository_files import refuse_links, refuse_links_in
@@ -124,7 +123,7 @@ def _refusal(root: Path, check: Callable[[], None]) -> Iterator[Complaint]:
 
 @contextmanager
 def _cache() -> Iterator[Path]:
-    """Yield the user's cache, or else a temporary folder: nothing is written into a repository."""
+    """Yield the user's cache or a temporary folder, outside of the repository."""
     from opkit.build.user_cache import cache_folder
 
     shared = cache_folder("", os.environ)
@@ -142,7 +141,7 @@ _UPDATE = "`rknn-op update` brings the repository to this version"
 
 def _opkit(root: Path) -> Iterator[Complaint]:
     """Yield complaints if a repository's opkit is not the one of this version."""
-    from opkit import manifest, repository, workspace
+    from opkit import manifest, repository, workspace_members
     from rknn_op import own_opkit
     from rknn_op.creation.wheel import wheel
 
@@ -161,7 +160,7 @@ def _opkit(root: Path) -> Iterator[Complaint]:
     except OpkitError as error:
         yield Complaint(own.name, str(error), hint=own_opkit.RESTORE)
         return
-    if not workspace.of_member(root):  # whose lock is its workspace's
+    if not workspace_members.of_member(root):  # whose lock is its workspace's
         yield from repository.changed_lock(root)
     if own != current:
         problem = f"is of version {own.version}; this command is of {current.version}"
@@ -179,9 +178,9 @@ def workspace_complaints(root: Path) -> Iterator[Complaint]:
     Raises:
         OpkitError: rknn-op.toml is invalid.
     """
-    from opkit import repository, workspace
-    from opkit.members import members
+    from opkit import repository, workspace_members
     from opkit.shared_files import shared_files
+    from opkit.workspace_members import members
     from rknn_op.creation.wheel import wheel
 
     own, _ = wheel()
@@ -197,7 +196,7 @@ def workspace_complaints(root: Path) -> Iterator[Complaint]:
     for each in repository.changed_lock(root):
         yield each._replace(file=str(root / each.file))
     for member in members(root):
-        if workspace.has_wheel(member):
+        if workspace_members.has_wheel(member):
             problem = "has a wheel of its own, so it is not a member of the workspace"
             hint = f"run `rknn-op workspace add {member}`, or move it elsewhere"
             yield Complaint(str(member), problem, hint=hint, severity="warning")

@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from opkit import manifest, repository, runtimes, workspace
+from opkit import manifest, repository, runtimes, workspace_members
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.files.generated import generated_files
+from opkit.files.generation import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.manifest import LOCK
 from rknn_op import template
@@ -54,7 +54,7 @@ class Moved:
 
 
 def add(folder: Path) -> Moved:
-    """Make a repository below a workspace one of its members: whole, or not at all.
+    """Make a repository below a workspace a member of it, atomically.
 
     Shared files that are those of the template are deleted; the user's own versions stay. The
     wheel is deleted last: until then, the repository stands alone, and the next run completes it.
@@ -64,7 +64,7 @@ def add(folder: Path) -> Moved:
             version, or is a member already; or a file is a link, or cannot be written.
     """
     require(folder)
-    if root := workspace.of_member(folder):
+    if root := workspace_members.of_member(folder):
         raise OpkitError(f"{folder} is an operator of the workspace {root} already")
     root = workspaces.workspace_for(folder)
     if root is None:
@@ -95,7 +95,7 @@ def add(folder: Path) -> Moved:
 
 
 def eject(folder: Path) -> Moved:
-    """Make a member of a workspace a repository that stands alone: whole, or not at all.
+    """Make a member of a workspace a standalone repository, atomically.
 
     The user's own versions of shared files stay. The wheel is written last: until then, the
     repository is a member, and the next run completes it.
@@ -105,7 +105,7 @@ def eject(folder: Path) -> Moved:
             link, or cannot be written.
     """
     require(folder)
-    root = workspace.of_member(folder)
+    root = workspace_members.of_member(folder)
     if root is None:
         raise OpkitError(f"{folder} is not an operator of a workspace; it stands alone")
     workspaces.require_current(root)
@@ -150,13 +150,15 @@ def _generated(folder: Path, spec: OpSpec) -> dict[str, bytes]:
     reference = (folder / f"{spec.lower}_reference.py").read_text(encoding="utf-8")
     math = (folder / spec.math_file).read_text(encoding="utf-8") if spec.elementwise else ""
     texts = generated_files(spec, reference, runtimes.selected(spec), math)
-    return {path: text.encode() for path, text in texts.items() if workspace.is_shared(path)}
+    return {
+        path: text.encode() for path, text in texts.items() if workspace_members.is_shared(path)
+    }
 
 
 def _shared(
     folder: Path, spec: OpSpec, requirements: str, left_out: Collection[str] = ()
 ) -> dict[str, bytes]:
-    """Return path -> content of the shared files of a repository that stands alone.
+    """Return path -> content of the shared files of a standalone repository.
 
     Args:
         folder: the repository.
@@ -167,21 +169,21 @@ def _shared(
     once = once_only_files(spec, runtimes.selected(spec))
     text = requirements_text(wheel()[0], requirements)
     texts = {
-        **{path: text for path, text in once.items() if workspace.is_shared(path)},
+        **{path: text for path, text in once.items() if workspace_members.is_shared(path)},
         REQUIREMENTS: text,
         LOCK: lock_text(wheel()[0], extra_in(text)),
     }
     copied = {
         path: data
         for path, data in template.files().items()
-        if workspace.is_shared(path) and path not in left_out
+        if workspace_members.is_shared(path) and path not in left_out
     }
     encoded = {path: text.encode() for path, text in texts.items()}
     return {**copied, **encoded, **_generated(folder, spec)}
 
 
 def _alone(folder: Path, root: Path, spec: OpSpec, lock: str) -> dict[str, bytes]:
-    """Return path -> content of the manifest, and of files with paths, of a member alone.
+    """Return path -> content of a member's manifest and files with paths, as a standalone one.
 
     Args:
         folder: the member.
@@ -207,7 +209,7 @@ def _alone(folder: Path, root: Path, spec: OpSpec, lock: str) -> dict[str, bytes
 
 
 def _cruft(folder: Path, spec: OpSpec) -> dict[str, bytes]:
-    """Return cruft's record, if the template's origin is known and there is none."""
+    """Return cruft's record, if it is missing and the template's origin is known."""
     generated = {*repository.read_manifest(folder).generated, manifest.PATH}
     skipped = {*_files(folder), REQUIREMENTS, *once_only_files(spec, runtimes.selected(spec))}
     skipped -= {*generated, *template.files(), *_generated(folder, spec), LOCK, CRUFT}
@@ -216,7 +218,7 @@ def _cruft(folder: Path, spec: OpSpec) -> dict[str, bytes]:
 
 
 def _files(folder: Path) -> list[str]:
-    """Return the paths of a repository's files, without built ones."""
+    """Return the paths of a repository's files, except built ones."""
     found = []
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name not in _BUILT]
@@ -225,7 +227,7 @@ def _files(folder: Path) -> list[str]:
 
 
 def _packages(folder: Path, root: Path) -> list[str]:
-    """Return the lines of a repository's requirements.txt that the workspace's does not have."""
+    """Return the lines of requirements.txt that the workspace's lacks."""
     file = folder / REQUIREMENTS
     if not file.is_file():
         return []

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from opkit import manifest, repository, runtimes, workspace
+from opkit import manifest, repository, runtimes, workspace_members
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -98,7 +98,7 @@ def update(
             link.
     """
     require(folder)
-    root = workspace.of_member(folder)
+    root = workspace_members.of_member(folder)
     if root:
         require_current(root)
     op_yml = folder / "op.yml"
@@ -125,7 +125,7 @@ def update(
         with temporary_folder() as scratch:
             copy = scratch / "repository"
             if root:
-                (scratch / workspace.FILE).touch()
+                (scratch / workspace_members.FILE).touch()
                 copy = scratch / Path(os.path.abspath(folder)).relative_to(root)  # noqa: PTH100  no links
             shutil.copytree(folder, copy, symlinks=True, ignore=_left_alone_in(folder))
             left = _replace(copy, spec, old, merges)
@@ -192,7 +192,8 @@ def _replace(folder: Path, spec: OpSpec, old: _Old, merges: bool) -> list[Templa
     Files of the user come before generated ones, which are those that the user's files name.
     """
     own, data = wheel()
-    is_member = workspace.of_member(folder) is not None  # workspace_update writes shared files
+    # workspace_update writes the shared files.
+    is_member = workspace_members.of_member(folder) is not None
     if not is_member:
         write_bytes(folder, own.name, data)
     for path, text in _copied(folder).items():
@@ -277,7 +278,10 @@ def _left_alone_in(folder: Path) -> Callable[[str, list[str]], list[str]]:
 def _texts(folder: Path) -> dict[str, str]:
     """Return path -> text of the existing files that an update may change."""
     written = repository.read_manifest(folder)
-    wheels = {path.name: f"{_hash(path)}\n" for path in folder.glob("rknn_opkit-*.whl")}
+    wheels = {
+        path.name: f"sha256 {hashlib.sha256(path.read_bytes()).hexdigest()}\n"
+        for path in folder.glob("rknn_opkit-*.whl")
+    }
     names = {
         *(*written.once, *written.generated, *template.files()),
         *(manifest.PATH, new_repository.CRUFT, REQUIREMENTS, LOCK, "op.yml"),
@@ -287,10 +291,6 @@ def _texts(folder: Path) -> dict[str, str]:
         for name in sorted(names)
         if (folder / name).is_file()
     }
-
-
-def _hash(path: Path) -> str:
-    return f"sha256 {hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
 # ---- Texts of the old version -------------------------------------------------------------------

@@ -12,7 +12,7 @@ from subprocess import PIPE
 
 import click
 
-from opkit import locks, repository, runtimes
+from opkit import file_io, repository, runtimes
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -31,8 +31,6 @@ _FILES = (
     ("{lower}_compute.h", "the math in C"),
     ("{lower}_reference.py", "the math in numpy"),
     ("tests/test_{lower}.py", "the cases"),
-    ("rknn_kernel_{lower}.c", "the launch of the VX kernel"),
-    ("rknn_kernel_{lower}.vx", "the kernel for the NPU's PPU"),
 )
 
 
@@ -84,8 +82,8 @@ def _remove_unfinished(folder: Path) -> None:
     """
     if folder.is_symlink() or not (folder / _UNFINISHED).is_file():
         return
-    with locks.opened(folder) as descriptor:
-        if not locks.try_lock(descriptor):
+    with file_io.opened_folder(folder) as descriptor:
+        if not file_io.try_lock(descriptor):
             raise OpkitError(f"{folder}: another demo is making it; wait, or pass another folder")
         for path in sorted(folder.iterdir(), key=lambda path: path.name == _UNFINISHED):
             if path.is_dir() and not path.is_symlink():
@@ -101,12 +99,13 @@ def _run(processes: Processes, name: str, example: Path, planned: Plan) -> None:
     click.echo(f"{spec.name}: from its description to a package for {target}\n")
 
     source = f"operators/{name}"
-    patterns = [f"{spec.lower}_*", "rknn_kernel_*", *spec.runtimes, "tests"]
+    own = (f"{Path(path).stem.removesuffix(spec.lower)}*" for path in _runtime_files(spec))
+    patterns = dict.fromkeys([f"{spec.lower}_*", *own, *spec.runtimes, "tests"])
     math = f"{source}/{{{','.join(each for each in patterns if any(example.glob(each)))}}}"
     chosen = f"--runtime {spec.runtimes[0]}"
     _step(f"rknn-op create -c {source}/{name}.yml {chosen} -p {folder}", lambda: _create(planned))
-    with locks.opened(folder) as descriptor:
-        locks.try_lock(descriptor)  # another demo must not remove it
+    with file_io.opened_folder(folder) as descriptor:
+        file_io.try_lock(descriptor)  # another demo must not remove it
         try:
             _step(f"cp -r {math} {folder}", lambda: _copy_files(example, folder, spec))
             _step(f"scons target={target}", lambda: _build(processes, folder, spec))
@@ -116,6 +115,12 @@ def _run(processes: Processes, name: str, example: Path, planned: Plan) -> None:
             raise
         _finish(folder)
     click.echo(_summary(folder, spec))
+
+
+def _runtime_files(spec: OpSpec) -> dict[str, str]:
+    """Return path -> purpose of the user's files for the operator's runtimes alone."""
+    parts = [each.files.texts(spec).readme for each in runtimes.selected(spec)]
+    return {path: f"for {part.runtime}" for part in parts for path in part.files}
 
 
 def _finish(folder: Path) -> None:
@@ -178,11 +183,9 @@ def _scons(processes: Processes, folder: Path, *arguments: str) -> str:
 
 
 def _summary(folder: Path, spec: OpSpec) -> str:
-    files = [
-        (path, text)
-        for name, text in _FILES
-        if (folder / (path := name.format(lower=spec.lower))).exists()
-    ]
+    files = [(name.format(lower=spec.lower), text) for name, text in _FILES]
+    files += _runtime_files(spec).items()
+    files = [(path, text) for path, text in files if (folder / path).exists()]
     built = _products(folder, spec)
     files += [
         (str(path.relative_to(folder)), f"built: {path.stat().st_size:,} bytes") for path in built

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import click
 
-from opkit import workspace
+from opkit import workspace_members
 from opkit.report import summary
 from opkit.report.rendering import ENVIRONMENT
 from opkit.report.summary import Summary
@@ -47,7 +47,7 @@ def command(
         (folder / summary.FILE).unlink(missing_ok=True)
     runs = run_scons(folders, [["report", *ctx.meta["scons"]]], jobs, err=False)
     if len(folders) > 1:
-        root = workspace.above(folders[0]) or Path()
+        root = workspace_members.above(folders[0]) or Path()
         write_text(root, PAGE, _page(root, runs))
         click.echo(os.path.relpath(root / PAGE))
     ctx.exit(status(runs))
@@ -87,8 +87,8 @@ class Entry:
     Attributes:
         name: its name; that of the folder if op.yml has none.
         folder: its repository, relative to the folder with `build/report.html` of the team.
-        summary: of its last report; None: there is none.
-        problem: the reason for a missing or failed report; empty: there is none.
+        summary: the summary of its last report, or None.
+        problem: the reason for a missing or failed report, or an empty text.
     """
 
     name: str
@@ -103,7 +103,7 @@ class Entry:
 
     @property
     def place(self) -> str:
-        """The folder in parentheses, if the name does not say it."""
+        """The folder in parentheses, if it differs from the name."""
         return "" if str(self.folder) == self.name else f" ({self.folder})"
 
     @property

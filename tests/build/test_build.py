@@ -19,7 +19,7 @@ from opkit import repository, toolchains
 from opkit.build.compile_environment import words
 from opkit.errors import OpkitError
 from opkit.runtimes import parse
-from opkit.runtimes.rknn.chips import CHIPS, TARGETS
+from opkit.runtimes.rknn.boards import CHIPS, TARGETS
 from opkit.runtimes.rknn.rknnop import unpack
 from opkit.toolchains.abi import ABIS
 from tests.check.target_repositories import need

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from SCons.Script.SConscript import SConsEnvironment
 
-from opkit import locks
+from opkit import file_io
 from opkit.build.user_cache import KEPT, trim_folder, user_cache
 from tests.repositories import Repository, generate
 
@@ -48,8 +48,8 @@ def test_oldest_entries_are_deleted(tmp_path: Path) -> None:
 
 def test_one_process_trims(tmp_path: Path) -> None:
     path = entry(tmp_path, "0A/x", 400, 2 * KEPT)
-    with locks.opened(tmp_path) as descriptor:
-        assert locks.try_lock(descriptor)
+    with file_io.opened_folder(tmp_path) as descriptor:
+        assert file_io.try_lock(descriptor)
         assert trim_folder(tmp_path, 1, interval=0) == 0
     assert path.exists()
     assert trim_folder(tmp_path, 1, interval=0) == 400

@@ -12,7 +12,7 @@ import ziglang
 
 from opkit import toolchains
 from opkit.runtimes import parse
-from opkit.runtimes.rknn.editor import commands
+from opkit.runtimes.rknn.build import editor_commands
 from opkit.toolchains import Compiler, ToolchainError
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.headers import glibc_version, system_folders
@@ -63,7 +63,7 @@ def test_vx_version_of_description(version: int, tmp_path: Path) -> None:
         "outputs: {b: {type: VX_TYPE_TENSOR}}\n"
     )
     (tmp_path / "op.vx").touch()
-    (arguments,) = commands(tmp_path, spec).commands.values()
+    (arguments,) = editor_commands(tmp_path, spec).commands.values()
     assert f"-DVX_VERSION={version}" in arguments
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from opkit.description.reader import DescriptionError
 from opkit.runtimes import parse
-from opkit.runtimes.rknn.description import package_description
+from opkit.runtimes.rknn.scons.package import package_description
 from tests.check.target_repositories import check, counts, need
 from tests.language_server import errors, language_server
 from tests.repositories import Repository, generate

@@ -20,8 +20,7 @@ from opkit.errors import OpkitError
 from opkit.runtimes import parse
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Invocation, RunOptions
-from opkit.runtimes.rknn.calling_convention import CONVENTION
-from opkit.runtimes.rknn.host_kernels import CpuKernel
+from opkit.runtimes.rknn.host_kernels import CONVENTION, CpuKernel
 from opkit.testing import Case, Operator, run_cpu_kernel
 from tests.check import target_repositories
 from tests.check.target_repositories import enumerators, messages_of, need

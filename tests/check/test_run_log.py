@@ -10,7 +10,7 @@ import pytest
 from opkit.check import run_log
 from opkit.check.run_log import FinishedTest, RunLog
 from opkit.check.session import Session
-from opkit.description.checked_kernels import CheckedKernel
+from opkit.description.describe import CheckedKernel
 from opkit.runtimes.executor import Executor
 
 CPU = CheckedKernel("CPU kernel", "check_cpu_kernel")

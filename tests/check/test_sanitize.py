@@ -10,7 +10,7 @@ import pytest
 from opkit.check.sanitizers import explain, parse_sanitizers
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import rknnop
-from opkit.runtimes.rknn.chips import CHIPS
+from opkit.runtimes.rknn.boards import CHIPS
 from tests.check.target_repositories import (
     FAULTS_C,
     check,

@@ -17,7 +17,7 @@ from opkit.check.harness_client import HarnessKernel
 from opkit.runtimes import parse
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Invocation, RunOptions
-from opkit.runtimes.rknn.calling_convention import CONVENTION
+from opkit.runtimes.rknn.host_kernels import CONVENTION
 from tests.check.target_repositories import (
     DESCRIPTION,
     FAULTS,

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from opkit.check.workers import start_worker
+from opkit.check.child_processes import start_worker
 
 NEEDED = 1040
 """The files that a process must be allowed to open: those up to 1023, and a worker's pipes."""

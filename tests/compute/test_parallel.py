@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from opkit.description.limits import MAX_THREADS
+from opkit.description.types import MAX_THREADS
 from opkit.toolchains.abi import ABIS, Abi
 from tests.check.target_repositories import need
 from tests.compiling import C_SOURCES, HOST, LANGUAGES, OPKIT, build, compile_c

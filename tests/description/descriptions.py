@@ -8,12 +8,11 @@ from typing import Any
 from hypothesis import strategies as st
 
 from opkit import runtimes
-from opkit.description.limits import MAX_TEXT
 from opkit.description.parser import LARGEST
 from opkit.description.spec import TENSOR_DTYPES
-from opkit.description.types import PARAM_TYPES, ParamType
+from opkit.description.types import MAX_TEXT, PARAM_TYPES, ParamType
 from opkit.description.words import taken_by
-from opkit.runtimes.rknn.names import VX_KERNELS, VX_PARAMETERS
+from opkit.runtimes.rknn.settings import VX_KERNELS, VX_PARAMETERS
 
 _WORDS = "Main main Len len np tf Shape self cls params inputs outputs reference name other exp"
 _WORDS += " coord elements none index items count tensor std dict map range i I N K alpha_beta"

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from opkit import runtimes
 from opkit.description.parser import PC
-from opkit.runtimes.pplnn.names import domain_folder
+from opkit.runtimes.pplnn.tree_names import domain_folder
 from opkit.toolchains.abi import ABIS, Abi
 from tests.compiling import compile_c
 from tests.description.descriptions import RUNTIMES, documents

@@ -18,8 +18,8 @@ from opkit.description.types import PARAM_TYPES
 from opkit.description.words import Taken, taken_by
 from opkit.errors import OpkitError
 from opkit.runtimes import parse
-from opkit.runtimes.rknn.names import VX_PARAMETERS
-from opkit.runtimes.rknn.skeletons import vx_kernel
+from opkit.runtimes.rknn.kernel_skeletons import vx_kernel
+from opkit.runtimes.rknn.settings import VX_PARAMETERS
 from opkit.runtimes.rknn.toolkit_class import toolkit_class
 from opkit.runtimes.rknn.vx import clang
 from opkit.toolchains.abi import ABIS, Abi

@@ -15,8 +15,8 @@ from opkit.description.spec import AUTO_THREADS
 from opkit.description.types import PARAM_TYPES, ParamType
 from opkit.description.words import keyword_of
 from opkit.runtimes import parse
-from opkit.runtimes.rknn.chips import CHIPS, TARGETS
-from opkit.runtimes.rknn.description import package_description
+from opkit.runtimes.rknn.boards import CHIPS, TARGETS
+from opkit.runtimes.rknn.scons.package import package_description
 from opkit.runtimes.rknn.settings import settings
 from tests.description.descriptions import documents
 

@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.description.limits import MAX_RANK
-from opkit.description.types import ELEMENT_TYPES, PARAM_TYPES, TENSOR_TYPES, ElementType
+from opkit.description.types import ELEMENT_TYPES, MAX_RANK, PARAM_TYPES, TENSOR_TYPES, ElementType
+from opkit.runtimes.rknn.boards import LIMITS as RKNN_LIMITS
 from opkit.runtimes.rknn.deliveries import DELIVERIES, REFUSALS
-from opkit.runtimes.rknn.limits import LIMITS as RKNN_LIMITS
 from opkit.runtimes.rknn.vx.runner import TYPES
 from tests.compiling import RKNN, build
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.files.unknown_names import unknown_names
-from opkit.files.unread_params import unread_params
+from opkit.files.source_check import unknown_names, unread_params
 from opkit.runtimes import parse
 from rknn_op.upkeep.linting import lint
 from tests.check.target_repositories import counts

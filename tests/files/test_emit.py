@@ -12,8 +12,8 @@ import yaml
 from opkit.description.spec import OpSpec
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.deliveries import DELIVERIES
-from opkit.runtimes.rknn.description import package_description
-from opkit.runtimes.rknn.skeletons import vx_arguments
+from opkit.runtimes.rknn.kernel_skeletons import vx_arguments
+from opkit.runtimes.rknn.scons.package import package_description
 from opkit.toolchains.abi import ABIS
 from rknn_op.creation.description_texts import adapted
 from tests.compiling import compile_c

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from opkit.c_layout import comment, with_comment, wrapped
-from opkit.python_layout import literal
+from opkit.code_layout import comment, literal, with_comment, wrapped
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from opkit import repository
-from opkit.files.needed import ACTION
+from opkit.files.generation import ACTION
 from tests.repositories import Repository
 from tests.rknn_op.command import rknn_op, snapshot
 

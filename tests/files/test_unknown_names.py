@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit.files.unknown_names import unknown_names
+from opkit.files.source_check import unknown_names
 from opkit.runtimes import parse
 from tests.repositories import EXAMPLE_NAMES, EXAMPLES
 

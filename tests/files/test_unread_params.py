@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit.files.unread_params import unread_params
+from opkit.files.source_check import unread_params
 from opkit.runtimes import parse
 from tests.files.texts import once_only_files
 from tests.repositories import EXAMPLE_NAMES, EXAMPLES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opkit import runtimes
 from opkit.description.spec import OpSpec
-from opkit.files import generated, skeletons
+from opkit.files import generation, skeletons
 from tests.compiling import OPKIT
 
 
@@ -16,7 +16,7 @@ def once_only_files(spec: OpSpec) -> dict[str, str]:
 def generated_files(spec: OpSpec, reference: str) -> dict[str, str]:
     """Return path -> text of the generated files."""
     math = once_only_files(spec)[spec.math_file]
-    return generated.generated_files(spec, reference, runtimes.selected(spec), math)
+    return generation.generated_files(spec, reference, runtimes.selected(spec), math)
 
 
 STUB = "generated/openvx_stub.c"

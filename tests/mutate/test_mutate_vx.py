@@ -9,7 +9,7 @@ import pytest
 from opkit.mutation.c_source import read
 from opkit.mutation.mutants import changes
 from opkit.runtimes import parse
-from opkit.runtimes.rknn.vx.mutation import VxSource
+from opkit.runtimes.rknn.check import VxSource
 from tests.mutate.test_mutate import printed
 from tests.repositories import Repository, generate
 

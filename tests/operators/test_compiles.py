@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from opkit.runtimes import parse
-from opkit.runtimes.pplnn.names import SOURCES, names
+from opkit.runtimes.pplnn.tree_names import SOURCES, names
 from opkit.toolchains.abi import ABIS
 from tests.compiling import compile_c
 from tests.repositories import ONNX_OPERATORS, library_kernels

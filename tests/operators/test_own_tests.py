@@ -10,7 +10,7 @@ import pytest
 from opkit.check import run_log
 from opkit.check.run_log import RunLog
 from opkit.check.session import Session
-from opkit.files.unread_params import unread_params
+from opkit.files.source_check import unread_params
 from opkit.runtimes import expected_kernels, parse
 from tests.check.target_repositories import counts, need
 from tests.repositories import ONNX_OPERATORS, Repository, library_kernels

@@ -10,7 +10,7 @@ import onnx
 import pytest
 from click.testing import CliRunner, Result
 
-from opkit import locks
+from opkit import file_io
 from rknn_op import template
 from rknn_op.cli import main
 from rknn_op.interrupt import Interrupted
@@ -230,8 +230,8 @@ def test_folders_of_killed_runs_are_deleted() -> None:
     """Those of running processes stay."""
     for name in (".rknn-op-new-dead", ".rknn-op-new-alive", ".new"):
         Path("o", name, "0").mkdir(parents=True)
-    with locks.opened(Path("o/.rknn-op-new-alive")) as alive:
-        locks.lock(alive)
+    with file_io.opened_folder(Path("o/.rknn-op-new-alive")) as alive:
+        file_io.lock(alive)
         assert rknn_op("create", "--library", "Selu", "-p", "o/Selu").exit_code == 0
     assert {each.name for each in Path("o").iterdir()} == {"Selu", ".rknn-op-new-alive", ".new"}
 

@@ -17,11 +17,11 @@ import yaml
 
 from opkit import runtimes
 from opkit.description import parser
-from opkit.description.describe import Describe
-from opkit.description.limits import Limits
+from opkit.description.describe import RuntimeDescription
 from opkit.description.reader import DescriptionError
 from opkit.description.spec import OpSpec
-from opkit.files.header import operator_header
+from opkit.description.types import Limits
+from opkit.files.generation import operator_header
 from opkit.files.skeletons import once_only_files
 from opkit.runtimes.build import Build
 from opkit.runtimes.check import Check
@@ -336,7 +336,7 @@ def test_models_are_compared_with_its_operators(template: Path, tmp_path: Path) 
 class Given:
     """A runtime of one part."""
 
-    describe: Describe
+    describe: RuntimeDescription
 
 
 RKNN = Given(DESCRIBE)
@@ -461,7 +461,8 @@ def test_available_runtimes() -> None:
     assert prompts["runtimes"].endswith(f" (of {', '.join(runtimes.available())})")
     for name, runtime in runtimes.available().items():
         assert runtime.name == runtime.describe.name == name
-        for part in (Describe, Files, Build, Check, Report):
+        assert isinstance(runtime.describe, RuntimeDescription)
+        for part in (Files, Build, Check, Report):
             assert isinstance(getattr(runtime, part.__name__.lower()), part)
         assert isinstance(models_of(name), Models)
 

@@ -83,7 +83,7 @@ def test_create_and_update(template: Path, tmp_path: Path) -> None:
 
     # The description file of the answer is deleted, and the template changes in each part.
     (tmp_path / "exp.yml").unlink()
-    platforms = template / "opkit/runtimes/rknn/chips.py"
+    platforms = template / "opkit/runtimes/rknn/boards.py"
     platforms.write_text(platforms.read_text() + "\n# new in opkit\n")
     hook = template / "hooks/post_gen_project.py"
     hook.write_text(hook.read_text() + "\n# new in a hook\n")
@@ -96,7 +96,7 @@ def test_create_and_update(template: Path, tmp_path: Path) -> None:
     assert "cd " not in shown
     (own,) = project.glob("*.whl")
     with zipfile.ZipFile(own) as archive:
-        assert archive.read("opkit/runtimes/rknn/chips.py") == platforms.read_bytes()
+        assert archive.read("opkit/runtimes/rknn/boards.py") == platforms.read_bytes()
     assert own.name.split("-")[1] in (project / "requirements.txt").read_text()
     assert (project / "pytest.ini").read_bytes() == settings.read_bytes()
     assert (project / "op.yml").read_text() == MODELINE + DESCRIPTION

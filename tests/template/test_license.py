@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 import pytest
 
 from opkit.errors import OpkitError
-from opkit.files.generated import generated_files
+from opkit.files.generation import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.runtimes import available, parse, selected
 from rknn_op.creation.choices import NO_LICENSE, license_text

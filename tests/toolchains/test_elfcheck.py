@@ -13,9 +13,9 @@ from elftools.elf.elffile import ELFFile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opkit.bounded_file import FileError
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn.library_check import requirements
+from opkit.file_io import FileError
+from opkit.runtimes.rknn.scons.package import requirements
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS, Abi
 from opkit.toolchains.elf import ElfError, Requirements, SystemLibrary, check

@@ -7,11 +7,9 @@ from typing import Any
 
 from opkit.description.spec import OpSpec
 from opkit.runtimes.build import Build
-from opkit.runtimes.pplnn.names import SOURCES
-from opkit.runtimes.pplnn.scons import TOOLS
-from opkit.runtimes.pplnn.scons.engine import engines
-from opkit.runtimes.pplnn.scons.host import harness_parts, host
-from opkit.runtimes.pplnn.scons.library import library
+from opkit.runtimes.pplnn.scons import checkout
+from opkit.runtimes.pplnn.scons.pplnn_library import harness_parts, host, library
+from opkit.runtimes.pplnn.tree_names import SOURCES
 
 
 def _notes(spec: OpSpec) -> str:
@@ -29,9 +27,9 @@ def _libraries(env: Any, targets: Mapping[str, str]) -> Sequence[Any]:
 BUILD = Build(
     declare=lambda env, request: host(env, "report" in request.commands),
     products=_libraries,
-    tools=TOOLS,
+    tools=(checkout,),
     notes=_notes,
     cxx_folders=(SOURCES, "build/opkit/runtimes/pplnn/declarations"),
     harness_parts=harness_parts,
-    vendor_executors=engines,
+    vendor_executors=checkout.engines,
 )

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from opkit.description.spec import OpSpec, Param
-from opkit.runtimes.pplnn.settings import settings
+from opkit.runtimes.pplnn.describe import settings
 
 IR_VERSION = 7
 """The version of the model format, of ONNX 1.7 to 1.9: all versions of ppl.nn read it."""

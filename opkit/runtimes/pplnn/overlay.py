@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from opkit.description.spec import OpSpec
 from opkit.runtimes.pplnn import apply
 from opkit.runtimes.pplnn.apply import Insertion, Overlay
-from opkit.runtimes.pplnn.names import ENGINES, names
+from opkit.runtimes.pplnn.describe import settings
 from opkit.runtimes.pplnn.registration import (
     engine_lines,
     function,
@@ -19,7 +19,7 @@ from opkit.runtimes.pplnn.registration import (
     parser_lines,
     registration_sources,
 )
-from opkit.runtimes.pplnn.settings import settings
+from opkit.runtimes.pplnn.tree_names import ENGINES, names
 from opkit.text import render
 
 PLACES = ("pplnn/register/", "pplnn/cmake/", "pplnn/apply.py", apply.DATA)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from opkit.c_layout import block_comment, wrapped
+from opkit.code_layout import block_comment, wrapped
 from opkit.description.spec import OpSpec
-from opkit.runtimes.pplnn.names import ENGINES, names
-from opkit.runtimes.pplnn.settings import settings
+from opkit.runtimes.pplnn.describe import settings
+from opkit.runtimes.pplnn.tree_names import ENGINES, names
 from opkit.text import render
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from opkit.c_layout import LINE_LENGTH, comment, with_comment, wrapped
+from opkit.code_layout import LINE_LENGTH, comment, with_comment, wrapped
 from opkit.description.spec import OpSpec, Param
 from opkit.description.types import ELEMENT_TYPES
-from opkit.files import threads
-from opkit.files.allowed_params import CXX, allowed_text, is_checked, refusal, string_lines
+from opkit.files import c_parts
+from opkit.files.c_parts import CXX, allowed_text, is_checked, refusal, string_lines
 from opkit.files.elementwise import half_type, has_table
-from opkit.runtimes.pplnn import layout
-from opkit.runtimes.pplnn.names import ENGINES, SOURCES, Names, names
-from opkit.runtimes.pplnn.params import READ_AS, cxx_default, cxx_type, packed
-from opkit.runtimes.pplnn.settings import settings
+from opkit.runtimes.pplnn import cxx_parts
+from opkit.runtimes.pplnn.cxx_parts import READ_AS, cxx_default, cxx_type, packed
+from opkit.runtimes.pplnn.describe import settings
+from opkit.runtimes.pplnn.tree_names import ENGINES, SOURCES, Names, names
 from opkit.text import render
 
 _PPL_TYPES = {
@@ -65,7 +65,7 @@ def file_headers(spec: OpSpec, root: str) -> dict[str, str]:
     return {
         where.files: render("runtimes/pplnn/templates/files.h", **values),
         where.math_files: render(
-            "runtimes/pplnn/templates/math_files.h", **values, loops=threads.include(spec, root)
+            "runtimes/pplnn/templates/math_files.h", **values, loops=c_parts.include(spec, root)
         )
         + shapes,
     }
@@ -249,7 +249,7 @@ def _math_header(spec: OpSpec, where: Names) -> str:
             ["uint32_t index", "ppl::common::datatype_t first_input"],
             ");",
         ),
-        **layout.header_values(spec, where),
+        **cxx_parts.header_values(spec, where),
     )
 
 
@@ -285,7 +285,7 @@ def _math(spec: OpSpec, where: Names) -> str:
         output_count=str(len(spec.outputs)),
         params_function=_params_of(spec, where),
         type_of=_type_of(spec),
-        **layout.math_values(spec, where),
+        **cxx_parts.math_values(spec, where),
     )
 
 
@@ -381,7 +381,7 @@ def _glue(spec: OpSpec, where: Names) -> str:
     ]
     return render(
         "runtimes/pplnn/templates/glue.cc",
-        threads=threads.definitions(spec),
+        threads=c_parts.definitions(spec),
         thread_functions=_THREADS_CC.format(title=where.title) if spec.has_threads else "",
         path=where.glue,
         stem=where.stem,
@@ -459,7 +459,7 @@ def _engine(engine: str, spec: OpSpec, where: Names) -> Mapping[str, str]:
     op = {"path": where.op(engine), "guard": _guard(where.op(engine)), **common}
     kernel = {"path": where.kernel(engine), "guard": _guard(where.kernel(engine)), **common}
     op |= _op(where, where.kernel(engine), bool(spec.params))
-    op |= layout.op_values(spec, where, engine)
+    op |= cxx_parts.op_values(spec, where, engine)
     op["select_format"] = _select_format(spec, where)
     kernel |= _kernel(where, bool(spec.params)) | _kernel_threads(spec, where)
     return {

@@ -2,16 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from opkit.description.spec import OpSpec, Tensor
+from opkit.errors import OpkitError
 from opkit.mutation.plan import MutableSource
 from opkit.runtimes.check import Check
-from opkit.runtimes.rknn import armhf, armhf_convention
-from opkit.runtimes.rknn.calling_convention import CONVENTION
-from opkit.runtimes.rknn.driver.kernel import vendor_kernel
-from opkit.runtimes.rknn.host_kernels import cpu_kernel
+from opkit.runtimes.rknn import boards, host_kernels
+from opkit.runtimes.rknn.driver_kernels import vendor_kernel
+from opkit.runtimes.rknn.host_kernels import CONVENTION, cpu_kernel
+from opkit.runtimes.rknn.kernel_skeletons import vx_file
 from opkit.runtimes.rknn.settings import settings
-from opkit.runtimes.rknn.testing import TEST_FUNCTIONS
-from opkit.runtimes.rknn.vx.mutation import VxSource
+from opkit.runtimes.rknn.vx import clang
+from opkit.runtimes.rknn.vx.pc_compiler import compile_vx
+from opkit.runtimes.rknn.vx_checks import TEST_FUNCTIONS
+from opkit.toolchains.clang_ast import DUMP
+
+
+class VxSource:
+    """The .vx file of an operator. It is a MutableSource."""
+
+    def __init__(self, spec: OpSpec) -> None:
+        self.path = vx_file(spec)
+        self.root = spec.lower
+        self.vx_version = settings(spec).vx_version
+
+    def tree(self, repository: Path) -> str:
+        """Return its syntax tree, without parts that clang accepts only after a correction."""
+        folder = (repository / clang.FOLDER).resolve()
+        flags = (*clang.language(self.vx_version), *clang.code(sanitize=False, debug=False))
+        run = clang.run_unchecked(
+            *(clang.zig(), "clang", "-x", "cl", *flags, *clang.prelude(folder, flags)),
+            *("-iquote", ".", "-fsyntax-only", "-w", *DUMP, self.path),
+            folder=repository,
+        )
+        if not run.stdout:
+            raise OpkitError(f"{self.path} cannot be read:\n{run.stderr.strip()}")
+        return run.stdout
+
+    def build(self, repository: Path) -> Sequence[Path]:
+        """Compile the kernel without sanitizers: their code contains line numbers."""
+        program = compile_vx(
+            repository / self.path,
+            repository / clang.FOLDER,
+            sanitize=False,
+            vx_version=self.vx_version,
+            kernels=(self.root,),
+        )
+        return [program.library]
 
 
 def _mutable_sources(spec: OpSpec) -> list[MutableSource]:
@@ -25,7 +64,7 @@ def _integer_note(input_: Tensor) -> str:
 
 CHECK = Check(
     convention=CONVENTION,
-    conventions={armhf.ABI: armhf_convention.CONVENTION},
+    conventions={boards.ARMHF: host_kernels.ARMHF_CONVENTION},
     cpu_kernel=cpu_kernel,
     vendor_kernel=vendor_kernel,
     mutable_sources=_mutable_sources,

@@ -1,19 +1,125 @@
-"""The kernels of an operator's libraries for this PC, on the host runtime."""
+"""librknn_runtime's calling convention, and the kernels of libraries for this PC."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
+
+import numpy as np
 
 from opkit.check.executors import on_this_pc
 from opkit.check.harness_client import HarnessKernel
 from opkit.check.instrumented import InstrumentedKernel
-from opkit.description.spec import OpSpec
-from opkit.runtimes.invocation import AT_FULL_SPEED, Invocation, RunOptions, RunResult
-from opkit.runtimes.rknn import armhf
-from opkit.runtimes.rknn.calling_convention import CONVENTION
+from opkit.description.spec import OpSpec, Param
+from opkit.description.types import ElementType
+from opkit.runtimes.invocation import (
+    AT_FULL_SPEED,
+    CallingConvention,
+    Invocation,
+    RefusedError,
+    RunOptions,
+    RunResult,
+    Value,
+    numbers_of,
+)
+from opkit.runtimes.rknn import boards
+from opkit.runtimes.rknn.boards import LIMITS, is_changed_by_armhf
+from opkit.runtimes.rknn.deliveries import (
+    DELIVERIES,
+    INPUT_TYPES,
+    OUTPUT_TYPES,
+    TENSOR_TYPES,
+    Delivery,
+)
+
+_STATUS_NAMES = {
+    -1: "VX_FAILURE",
+    -2: "VX_ERROR_NOT_IMPLEMENTED",
+    -3: "VX_ERROR_NOT_SUPPORTED",
+    -4: "VX_ERROR_NOT_SUFFICIENT",
+    -5: "VX_ERROR_NOT_ALLOCATED",
+    -6: "VX_ERROR_NOT_COMPATIBLE",
+    -7: "VX_ERROR_NO_RESOURCES",
+    -8: "VX_ERROR_NO_MEMORY",
+    -9: "VX_ERROR_OPTIMIZED_AWAY",
+    -10: "VX_ERROR_INVALID_PARAMETERS",
+    -11: "VX_ERROR_INVALID_MODULE",
+    -12: "VX_ERROR_INVALID_REFERENCE",
+    -13: "VX_ERROR_INVALID_LINK",
+    -14: "VX_ERROR_INVALID_FORMAT",
+    -15: "VX_ERROR_INVALID_DIMENSION",
+    -16: "VX_ERROR_INVALID_VALUE",
+    -17: "VX_ERROR_INVALID_TYPE",
+    -18: "VX_ERROR_INVALID_GRAPH",
+    -19: "VX_ERROR_INVALID_NODE",
+    -20: "VX_ERROR_INVALID_SCOPE",
+    -21: "VX_ERROR_GRAPH_SCHEDULED",
+    -22: "VX_ERROR_GRAPH_ABANDONED",
+    -23: "VX_ERROR_MULTIPLE_WRITERS",
+    -24: "VX_ERROR_REFERENCE_NONZERO",
+}
+
+
+def _value(param: Param, value: Any) -> Value:
+    """Return a scalar or an array.
+
+    A model stores values as doubles. A value out of range is cut to the range, not refused.
+    """
+    delivery = DELIVERIES.get(param.type.name)
+    if delivery is None:
+        raise RefusedError(f"param '{param.name}': the board refuses the type {param.type.name}")
+    items = numbers_of(param, value, LIMITS)
+    for item in items:
+        if not math.isfinite(item):
+            raise RefusedError(
+                f"param '{param.name}' is {float(item)}; RKNN-Toolkit writes params as JSON, "
+                "which has no infinity and no NaN (expected a finite number)"
+            )
+    data = b"".join(_item_bytes(delivery, float(item)) for item in items)
+    shape = (len(items),) if param.type.is_list else ()
+    return Value(param.name, delivery.element.name, shape, data)
+
+
+def _item_bytes(delivery: Delivery, value: float) -> bytes:
+    """Return the bytes of a scalar, or of an item of an array."""
+    if delivery.converted is None:
+        with np.errstate(over="ignore"):
+            return np.array(value, delivery.element.dtype).tobytes()
+    whole = _whole(value, delivery.converted) % 2**64
+    return whole.to_bytes(8, "little")[: delivery.element.size]
+
+
+def _whole(value: float, element: ElementType) -> int:
+    """Convert to an integer as the processor does: toward zero, saturating."""
+    limits = element.limits
+    assert limits is not None
+    low, high = limits
+    return min(max(int(value), low), high)
+
+
+CONVENTION = CallingConvention(
+    tensor_types=TENSOR_TYPES,
+    input_types=INPUT_TYPES,
+    output_types=OUTPUT_TYPES,
+    value=_value,
+    statuses=_STATUS_NAMES,
+)
+
+
+_LOWEST = np.int64(-(2**63)).tobytes()
+
+
+def _armhf_value(param: Param, value: Any) -> Value:
+    delivered = CONVENTION.value(param, value)
+    return replace(delivered, data=_LOWEST) if is_changed_by_armhf(param, value) else delivered
+
+
+ARMHF_CONVENTION = replace(CONVENTION, value=_armhf_value)
+
 
 HOST = Path("build/host")
 """The folder of the harness, the host runtime and the guarded library in a repository."""
@@ -66,7 +172,7 @@ class CpuKernel(InstrumentedKernel):
     def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
         """Run the kernel; see Kernel."""
         result = super().run(invocation, options)
-        changed = armhf.warnings(self.spec.params, invocation.params)
+        changed = boards.armhf_warnings(self.spec.params, invocation.params)
         result.notes += [f"param '{name}': {problem}" for name, problem in changed]
         return result
 

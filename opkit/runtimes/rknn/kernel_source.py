@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from opkit.c_layout import block_comment, wrapped
+from opkit.code_layout import block_comment, wrapped
 from opkit.description.spec import OpSpec, Tensor
-from opkit.files.cases import has_only
+from opkit.errors import OpkitError
 from opkit.files.elementwise import has_table
+from opkit.files.operator_texts import has_only
 from opkit.runtimes.rknn.settings import settings
 from opkit.text import render
+from opkit.toolchains.flags import is_cxx
 
 DOT_PRODUCTS_HEADER = "include/opkit/runtimes/rknn/dot_products.h"
 ELEMENTWISE_LAUNCH_HEADER = "include/opkit/runtimes/rknn/elementwise_launch.h"
@@ -170,3 +172,23 @@ def _about_vx(spec: OpSpec) -> str:
         f"The callbacks and the kernel list are in {kernels_include(spec)}, the math is in "
         f"{spec.math_file}."
     )
+
+
+def kernel_sources(spec: OpSpec) -> list[str]:
+    """Return the paths of the sources, the kernel list's first.
+
+    Raises:
+        OpkitError: op.yml lists the file of the kernel list, which is compiled anyway.
+    """
+    kernel = f"rknn_kernel_{spec.lower}.c"
+    for source in spec.sources:
+        if source.path == kernel:
+            raise OpkitError(
+                f"{source.where}: {kernel} is compiled anyway; delete it from the list"
+            )
+    return [kernel, *(source.path for source in spec.sources)]
+
+
+def has_cxx(spec: OpSpec) -> bool:
+    """Return whether any of the sources is C++."""
+    return any(is_cxx(source.path) for source in spec.sources)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from opkit import bounded_file
+from opkit import file_io
 from opkit.build.compiler_output import run
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import rknnop
@@ -30,7 +30,7 @@ def from_file(path: Path) -> bytes:
         OpkitError: the file cannot be read, or is not a program binary.
     """
     expected = f"a program binary, which begins with {_MAGICS}"
-    return _validated(bounded_file.read(path, expected), str(path))
+    return _validated(file_io.read_bounded(path, expected), str(path))
 
 
 def from_toolkit(python: str, repository: Path, name: str, description: str, work: Path) -> bytes:
@@ -101,7 +101,7 @@ def _binary_in(copy: Path, name: str) -> bytes:
     packages = sorted(copy.rglob("*.rknnop"))
     binaries = {
         rknnop.unpack(
-            bounded_file.read(path, "a package (.rknnop)"), str(path.relative_to(copy))
+            file_io.read_bounded(path, "a package (.rknnop)"), str(path.relative_to(copy))
         ).program_binary
         for path in packages
     }

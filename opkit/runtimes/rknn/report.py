@@ -7,9 +7,8 @@ from pathlib import Path
 
 from opkit.description.spec import OpSpec, Param
 from opkit.runtimes.report import Product, Report
-from opkit.runtimes.rknn.chips import TARGETS
+from opkit.runtimes.rknn.boards import LIMITS, TARGETS
 from opkit.runtimes.rknn.deliveries import DELIVERIES
-from opkit.runtimes.rknn.limits import LIMITS
 from opkit.runtimes.rknn.rknnop import Package, PackageError, program_binary_kind, sections, unpack
 from opkit.runtimes.rknn.settings import settings
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from opkit import bounded_file
+from opkit import file_io
 from opkit.errors import OpkitError
 
 MAGIC = b"RKNN"
@@ -116,7 +116,7 @@ def read(path: Path) -> Package:
     Raises:
         OpkitError: the file cannot be read, or is not exactly one package.
     """
-    return unpack(bounded_file.read(path, "a package (.rknnop)"), str(path))
+    return unpack(file_io.read_bounded(path, "a package (.rknnop)"), str(path))
 
 
 def unpack(data: bytes, file: str) -> Package:

@@ -7,13 +7,11 @@ import symtable
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from opkit.description.allowed_values import limits_of
-from opkit.description.spec import OpSpec, Param
+from opkit.code_layout import bracketed, literal
+from opkit.description.spec import OpSpec, Param, limits_of
 from opkit.errors import OpkitError
-from opkit.python_layout import bracketed, literal
-from opkit.runtimes.rknn.armhf import CHIPS
+from opkit.runtimes.rknn.boards import ARMHF_CHIPS, LIMITS
 from opkit.runtimes.rknn.deliveries import OUTPUT_TYPES
-from opkit.runtimes.rknn.limits import LIMITS
 from opkit.runtimes.rknn.python_versions import check_reference
 from opkit.text import render
 
@@ -140,7 +138,7 @@ _ALLOWED = """\
 """
 _ARMHF = f"""\
                 if attributes["type"] == "int64" and float(params[name]) == 2.0**63:
-                    problem = "warning: {{}}: param '{{}}': {{}} arrives as {{}} on {CHIPS}"
+                    problem = "warning: {{}}: param '{{}}': {{}} arrives as {{}} on {ARMHF_CHIPS}"
                     print(problem.format(self.op, name, params[name], -(2**63)))
 """
 

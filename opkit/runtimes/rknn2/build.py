@@ -9,14 +9,8 @@ from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.runtimes.build import Build
 from opkit.runtimes.rknn2.chips import TARGETS
-from opkit.runtimes.rknn2.describe import DESCRIBE
-from opkit.runtimes.rknn2.scons import TOOLS
-from opkit.runtimes.rknn2.scons.deploy import deploy
-from opkit.runtimes.rknn2.scons.host import HARNESS_PARTS, host
-from opkit.runtimes.rknn2.scons.librknnrt import vendor_programs
-from opkit.runtimes.rknn2.scons.plugin import FOLDER, deliver, plugin
-from opkit.runtimes.rknn2.scons.simulator import simulators
-from opkit.runtimes.rknn2.settings import settings
+from opkit.runtimes.rknn2.describe import DESCRIBE, settings
+from opkit.runtimes.rknn2.scons import deploy, librknnrt, plugin, toolkit_python
 
 
 def _notes(spec: OpSpec) -> str:
@@ -36,31 +30,31 @@ def _notes(spec: OpSpec) -> str:
 def _declare(env: Any, request: Any) -> Sequence[Any]:
     """Declare the plugin for this PC, its host runtime, and `deploy`."""
     if "deploy" in request.commands:
-        deploy(env, _products(env, request.targets_of(DESCRIBE)))
-    library, _ = plugin(env, PC)
-    env.Clean(library, [FOLDER, "build/check", "build/report.html", "build/results"])
-    return [*host(env, "report" in request.commands), library]
+        deploy.deploy(env, _products(env, request.targets_of(DESCRIBE)))
+    library, _ = plugin.plugin(env, PC)
+    env.Clean(library, [plugin.FOLDER, "build/check", "build/report.html", "build/results"])
+    return [*plugin.host(env, "report" in request.commands), library]
 
 
 def _products(env: Any, targets: Mapping[str, str]) -> Sequence[Any]:
     """Return the nodes of plugins and static libraries."""
-    built = {abi: plugin(env, abi) for abi in dict.fromkeys(targets.values())}
+    built = {abi: plugin.plugin(env, abi) for abi in dict.fromkeys(targets.values())}
     products = [
         node
         for target, abi in targets.items()
-        for node in deliver(env, TARGETS[target].folder(abi), built[abi])
+        for node in plugin.deliver(env, TARGETS[target].folder(abi), built[abi])
     ]
-    env.Clean(products, [FOLDER])
+    env.Clean(products, [plugin.FOLDER])
     return products
 
 
 BUILD = Build(
     declare=_declare,
     products=_products,
-    tools=TOOLS,
+    tools=(plugin, deploy, toolkit_python, librknnrt),
     notes=_notes,
     includes=("include/librknnrt",),
-    harness_parts=lambda _: HARNESS_PARTS,
-    simulators=simulators,
-    vendor_programs=vendor_programs,
+    harness_parts=lambda _: plugin.HARNESS_PARTS,
+    simulators=toolkit_python.simulators,
+    vendor_programs=librknnrt.vendor_programs,
 )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from opkit.c_layout import LINE_LENGTH, block_comment, comment, wrapped
+from opkit.code_layout import LINE_LENGTH, block_comment, comment, wrapped
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
-from opkit.files import threads
-from opkit.files.allowed_params import allowed_file, allowed_header
+from opkit.errors import OpkitError
+from opkit.files import c_parts
+from opkit.files.c_parts import allowed_file, allowed_header
 from opkit.files.elementwise import has_table
-from opkit.runtimes.rknn2.settings import settings
+from opkit.runtimes.rknn2.describe import settings
 from opkit.text import c_float, c_string, render
 
 _REGISTRATION = """\
@@ -85,8 +86,8 @@ def _custom_op(spec: OpSpec) -> str:
         lower=spec.lower,
         about=block_comment(about),
         compute_header=spec.compute_header,
-        threads=threads.definitions(spec),
-        loops=threads.include(spec, "../"),
+        threads=c_parts.definitions(spec),
+        loops=c_parts.include(spec, "../"),
         compute_comment=comment(f"Computes {spec.name}, for every inference."),
         description="\n".join(_description(spec)),
         compute=wrapped(
@@ -213,3 +214,29 @@ def _literal(param: Param, value: ParamValue) -> str:
         return "INT64_MIN"
     assert isinstance(value, int)
     return f"{value}{'U' if value > _INT64_MAX else ''}"
+
+
+def operator_sources(spec: OpSpec) -> list[str]:
+    """Return the paths of the common sources of plugins and applications.
+
+    Raises:
+        OpkitError: op.yml lists a generated file, which is compiled anyway.
+    """
+    own = [f"rknn2/{spec.lower}_custom_op.c"]
+    generated = [*own, *plugin_sources(spec), *application_sources()]
+    for source in spec.sources:
+        if source.path in generated:
+            raise OpkitError(
+                f"{source.where}: {source.path} is compiled anyway; delete it from the list"
+            )
+    return [*own, *(source.path for source in spec.sources)]
+
+
+def plugin_sources(spec: OpSpec) -> list[str]:
+    """Return the paths of the plugin's own sources."""
+    return [f"rknn2/{spec.lower}_plugin.c"]
+
+
+def application_sources() -> list[str]:
+    """Return the paths of the applications' own sources."""
+    return ["rknn2/register_all.c"]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from opkit.description.spec import Tensor
 from opkit.runtimes.check import Check
-from opkit.runtimes.rknn2.calling_convention import CONVENTION
-from opkit.runtimes.rknn2.host_kernel import cpu_kernel
-from opkit.runtimes.rknn2.librknnrt.kernel import LibrknnrtKernel
+from opkit.runtimes.rknn2.host_kernel import CONVENTION, cpu_kernel
+from opkit.runtimes.rknn2.librknnrt_kernel import LibrknnrtKernel
 from opkit.runtimes.rknn2.simulator import SimulatedReference
 
 

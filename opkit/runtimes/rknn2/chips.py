@@ -1,8 +1,10 @@
-"""The runtime's chips, and the unsupported chips that users may take for them."""
+"""The chips of RKNN-Toolkit2, unsupported ones that users may take for them, and librknnrt."""
 
 from __future__ import annotations
 
 from opkit.description.describe import Target
+from opkit.description.spec import ParamValue
+from opkit.description.types import MAX_RANK, Limits
 
 _LOOK_UP = "strings /usr/lib/librknnrt.so | grep 'librknnrt version'"
 _SINCE = {"rv1126b": "librknnrt 2.3.2"}
@@ -37,3 +39,44 @@ REFUSED_TARGETS: dict[str, str] = {
     chip: _without(chip, library) for chip, library in _LIBRARIES.items()
 }
 """Unsupported chip -> reason."""
+
+
+LIMITS = Limits("librknnrt", name_length=127, rank=MAX_RANK)
+"""librknnrt's structs hold names of 255 characters, and more dimensions than opkit. The limit of
+127 is because of file names, which are longer than the operator's name and limited to 255, too."""
+
+TENSOR_TYPES: dict[str, str] = dict.fromkeys(
+    ("float16", "float32", "int32", "int64", "bool"), "float32"
+)
+"""The dtype of a model's tensor -> the dtype that librknnrt 1.6.0 hands over."""
+
+LATER_TENSOR_TYPES: dict[str, str] = {**TENSOR_TYPES, "int64": "int64"}
+"""The same for later versions, by the vendor's guide."""
+
+ATTRIBUTE_INTEGERS = (-(2**31), 2**31 - 1)
+ATTRIBUTE_FLOATS = (2.0**-126 + 2.0**-149, 2.0**128 - 2.0**104)
+"""The minimum and maximum that librknnrt 1.6.0 reads in an attribute; for floats, of the absolute
+value, and 0 is valid, too. It aborts at others while it loads a model: std::stoi and std::stof
+raise exceptions that it does not catch. The smallest normal float32 is written with too few
+digits."""
+READABLE = "within int32, or 0 or a float32 with an absolute value above 2^-126"
+
+
+def unreadable_numbers(value: ParamValue | None) -> list[int | float]:
+    """Return the numbers in a value that librknnrt cannot read in an attribute."""
+    items = value if isinstance(value, tuple) else (value,)
+    return [each for each in items if isinstance(each, (int, float)) and not _is_readable(each)]
+
+
+def _is_readable(value: int | float) -> bool:
+    if isinstance(value, float):
+        low, high = ATTRIBUTE_FLOATS
+        return value == 0 or low <= abs(value) <= high
+    return ATTRIBUTE_INTEGERS[0] <= value <= ATTRIBUTE_INTEGERS[1]
+
+
+# The names of the settings of librknnrt's executors; those after the first are driver.c's.
+CONVERTER = "converter"
+"""The start command of simulator_worker.py."""
+LIBRARY = "library"
+IDLE_NPU = "idle_npu"

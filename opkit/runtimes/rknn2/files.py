@@ -3,13 +3,44 @@
 from __future__ import annotations
 
 from opkit.description.spec import OpSpec
-from opkit.files import copies
-from opkit.runtimes.files import Files, RuntimeTexts
-from opkit.runtimes.rknn2 import converter as converters
-from opkit.runtimes.rknn2.c_files import c_files
-from opkit.runtimes.rknn2.describe import DESCRIBE
-from opkit.runtimes.rknn2.readme import readme
-from opkit.runtimes.rknn2.settings import settings
+from opkit.files import generation
+from opkit.runtimes.files import Files, Readme, RuntimeTexts
+from opkit.runtimes.rknn2 import converter_class as converters
+from opkit.runtimes.rknn2.c_files import c_files, constant_inputs
+from opkit.runtimes.rknn2.describe import DESCRIBE, settings
+from opkit.runtimes.rknn2.toolkit2 import PACKAGES
+
+_PRODUCT = "builds build/{target}/librkcst_{lower}.so, and a static library"
+_COMMANDS = """\
+| `scons target={target}` | builds plugin and static library; `abi=armhf`: for a 32-bit system |
+| `scons deploy target={target}` | builds them and prints the commands to copy them to a board |
+| `python3 -m venv .venv-rknn2 && .venv-rknn2/bin/pip install {packages}` | installs the \
+toolkit (Python 3.8 to 3.12); `scons check` runs its simulator then |
+| `.venv-rknn2/bin/python rknn2/convert.py model.onnx --target {target}` | converts a model with \
+nodes `{op_type}` ({inputs}) |
+"""
+_PAGES = """\
+| conversion, plugin, library and application with RKNN-Toolkit2 | `rknn2.md` |
+"""
+
+
+def readme(spec: OpSpec) -> Readme:
+    """Return the README's text on products and conversion."""
+    target = DESCRIBE.target_of(spec)
+    inputs = [each.name for each in spec.inputs] + [each.name for each in constant_inputs(spec)]
+    return Readme(
+        runtime="Rockchip's RKNN-Toolkit2",
+        target=target,
+        product=_PRODUCT.format(lower=spec.lower, target=target),
+        generated=("rknn2/",),
+        commands=_COMMANDS.format(
+            target=target,
+            packages=PACKAGES,
+            op_type=settings(spec).op_type,
+            inputs=f"inputs: {', '.join(inputs)}" if len(inputs) > 1 else f"input: {inputs[0]}",
+        ),
+        pages=_PAGES,
+    )
 
 
 def _texts(spec: OpSpec) -> RuntimeTexts:
@@ -19,8 +50,8 @@ def _texts(spec: OpSpec) -> RuntimeTexts:
 
 def _generated(spec: OpSpec, reference: str) -> dict[str, str]:
     return {
-        **copies.headers("runtimes/rknn2/*.h"),
-        **copies.declarations("runtimes/rknn2/include", "include/librknnrt"),
+        **generation.headers("runtimes/rknn2/*.h"),
+        **generation.declarations("runtimes/rknn2/include", "include/librknnrt"),
         **c_files(spec),
         **converters.files(spec),
     }

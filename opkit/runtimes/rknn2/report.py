@@ -6,7 +6,7 @@ from pathlib import Path
 
 from opkit.description.spec import Param
 from opkit.runtimes.report import Product, Report
-from opkit.runtimes.rknn2.settings import settings
+from opkit.runtimes.rknn2.describe import settings
 from opkit.toolchains import elf
 
 

@@ -22,7 +22,7 @@ from opkit.runtimes.invocation import (
     RunResult,
 )
 from opkit.runtimes.rknn2.conversion import MODEL_CONVENTION, Conversion, ConversionError
-from opkit.runtimes.rknn2.settings import settings
+from opkit.runtimes.rknn2.describe import settings
 
 
 @dataclass(eq=False)

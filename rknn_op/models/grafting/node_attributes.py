@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from opkit.description.allowed_values import describe_allowed, refused
-from opkit.description.spec import Param, ParamValue
+from opkit.description.spec import Param, ParamValue, describe_allowed, refused
 from rknn_op.models.grafting.custom_nodes import MismatchError
 from rknn_op.models.model_files import required
 

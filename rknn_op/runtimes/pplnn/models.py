@@ -9,7 +9,7 @@ from typing import Any
 
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.runtimes.pplnn.settings import settings
+from opkit.runtimes.pplnn.describe import settings
 from rknn_op.runtimes.models import Form, Models, OperatorList
 
 _CHECKOUT = "PPLNN_SRC"

@@ -1,8 +1,8 @@
 """What a description can say to the plain runtime."""
 
-from opkit.description.describe import Describe, Target
+from opkit.description.describe import RuntimeDescription, Target
 
-DESCRIBE = Describe(
+DESCRIBE = RuntimeDescription(
     name="plain",
     title="plain C",
     frameworks=("tensorflow",),

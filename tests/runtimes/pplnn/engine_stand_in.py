@@ -21,7 +21,7 @@ from opkit import runtimes
 from opkit.check.comparison import without_subnormals
 from opkit.check.reference import Reference
 from opkit.description.spec import OpSpec
-from opkit.runtimes.pplnn.settings import settings
+from opkit.runtimes.pplnn.describe import settings
 
 FLAGS = ("--use-x86", "--version", "--save-outputs")
 VALUES = ("--onnx-model", "--inputs", "--save-data-dir")

@@ -14,10 +14,10 @@ import numpy as np
 
 from opkit import runtimes
 from opkit.description.spec import OpSpec
-from opkit.files.generated import generated_files
+from opkit.files.generation import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.runtimes.invocation import Array
-from opkit.runtimes.pplnn.names import ENGINES, SOURCES, names
+from opkit.runtimes.pplnn.tree_names import ENGINES, SOURCES, names
 from tests.compiling import C_SOURCES
 from tests.files.texts import DECLARATIONS
 from tests.repositories import EXAMPLES

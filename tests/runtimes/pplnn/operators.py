@@ -6,7 +6,7 @@ import functools
 from pathlib import Path
 
 from opkit import runtimes
-from opkit.files.generated import generated_files
+from opkit.files.generation import generated_files
 from opkit.files.skeletons import once_only_files
 
 

@@ -12,7 +12,7 @@ import pytest
 from opkit.description.spec import Param
 from opkit.description.types import PARAM_TYPES
 from opkit.runtimes.invocation import RefusedError
-from opkit.runtimes.pplnn.calling_convention import CONVENTION
+from opkit.runtimes.pplnn.kernels import CONVENTION
 from rknn_op.creation.description_texts import adapted
 from tests.check.target_repositories import counts, need
 from tests.repositories import EXAMPLES, Repository, generate

@@ -21,11 +21,11 @@ from opkit.build.options import Request
 from opkit.check.cases import Case
 from opkit.check.operators import Operator
 from opkit.runtimes.invocation import LeftOutError, RunOptions, RunResult
-from opkit.runtimes.pplnn import engine_kernel
-from opkit.runtimes.pplnn.engine_kernel import EngineKernel
+from opkit.runtimes.pplnn import kernels
+from opkit.runtimes.pplnn.kernels import EngineKernel
 from opkit.runtimes.pplnn.one_node_model import Signature, one_node_model
-from opkit.runtimes.pplnn.scons import engine
-from opkit.runtimes.pplnn.scons.engine import executor
+from opkit.runtimes.pplnn.scons import checkout
+from opkit.runtimes.pplnn.scons.checkout import executor
 from tests.check.target_repositories import counts
 from tests.marks import quick_first
 from tests.repositories import EXAMPLES, Repository, generate_example
@@ -135,7 +135,7 @@ def test_declared_halves_are_left_out(top_k: Operator) -> None:
 )
 def test_faults(script: str, fault: str, top_k: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
     if "did not end" in fault:
-        monkeypatch.setattr(engine_kernel, "LOAD_LIMIT", 0.5)
+        monkeypatch.setattr(kernels, "LOAD_LIMIT", 0.5)
     result = run(top_k, script)
     assert result.fault == fault
     assert result.timed_out == ("did not end" in fault)
@@ -230,7 +230,7 @@ def test_refused_builds(script: str, problem: str, repository: Repository, tmp_p
 
 def warnings(build: Path, capsys: pytest.CaptureFixture[str]) -> str:
     """Return the warnings of `scons` about a build, in the working directory."""
-    engine.check({engine.OPTION: str(build)}, Request(frozenset(), {}, (), False))
+    checkout.check({checkout.OPTION: str(build)}, Request(frozenset(), {}, (), False))
     return capsys.readouterr().err
 
 

@@ -16,7 +16,7 @@ import pytest
 from opkit import runtimes
 from opkit.check.reference import Reference
 from opkit.runtimes.invocation import Array
-from opkit.runtimes.pplnn.names import ENGINES
+from opkit.runtimes.pplnn.tree_names import ENGINES
 from tests.compiling import C_SOURCES
 from tests.files.texts import once_only_files
 from tests.marks import quick_first

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from opkit import runtimes
-from opkit.files.generated import generated_files
+from opkit.files.generation import generated_files
 from tests.compiling import C_SOURCES
 from tests.repositories import ROOT
 from tests.runtimes.pplnn.engines import STRICT, cxx, write

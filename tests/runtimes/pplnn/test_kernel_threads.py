@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from opkit import runtimes
-from opkit.runtimes.pplnn.names import ENGINES
 from opkit.runtimes.pplnn.sources import sources
+from opkit.runtimes.pplnn.tree_names import ENGINES
 from tests.runtimes.pplnn.engines import SUCCESS, Engine, build
 from tests.runtimes.rknn2.test_node_threads import COMPUTE, DESCRIPTION, PARAM
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from opkit import runtimes
-from opkit.files.generated import generated_files
+from opkit.files.generation import generated_files
 from tests.pages import PAGES
 from tests.repositories import generate
 from tests.runtimes.pplnn.checkouts import make_checkout, run

@@ -9,11 +9,11 @@ import pytest
 from opkit import runtimes
 from opkit.description.reader import DescriptionError
 from opkit.description.spec import OpSpec
-from opkit.files.generated import generated_files
+from opkit.files.generation import generated_files
 from opkit.files.skeletons import once_only_files
-from opkit.runtimes.pplnn.names import domain_folder, names
-from opkit.runtimes.pplnn.settings import Settings, settings
+from opkit.runtimes.pplnn.describe import Settings, settings
 from opkit.runtimes.pplnn.sources import sources
+from opkit.runtimes.pplnn.tree_names import domain_folder, names
 from tests.repositories import EXAMPLE_NAMES
 from tests.runtimes.pplnn.engines import example
 from tests.runtimes.pplnn.test_engines import EVERY_KIND

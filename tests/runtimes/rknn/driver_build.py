@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from opkit.runtimes.rknn.driver.folder import Driver, stubs
+from opkit.runtimes.rknn.board_driver import Driver, stubs
 from opkit.toolchains.abi import ABIS
 from tests.compiling import C_SOURCES, GUARDED_MEMORY, RKNN, build
 

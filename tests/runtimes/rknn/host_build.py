@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from opkit.build.harness import COMPILE as HARNESS_COMPILE
-from opkit.runtimes.rknn.scons.host import VX_COMPILE, VX_LINK
+from opkit.runtimes.rknn.scons.host_runtime import VX_COMPILE, VX_LINK
 from tests.compiling import C_SOURCES, GUARDED_MEMORY, OPKIT, RKNN, build
 from tests.repositories import folder_of_run
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit.runtimes.rknn.driver.folder import read_driver
+from opkit.runtimes.rknn.board_driver import read_driver
 from tests.check.target_repositories import check, counts, need, rows, script
 from tests.repositories import RKNN_OPERATORS, Repository, generate
 from tests.runtimes.rknn import test_params

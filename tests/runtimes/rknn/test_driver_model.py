@@ -9,7 +9,7 @@ import numpy as np
 
 from opkit.runtimes import parse
 from opkit.runtimes.invocation import Invocation
-from opkit.runtimes.rknn.driver.model import model
+from opkit.runtimes.rknn.driver_kernels import model
 
 SPEC = parse(
     """\

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import pytest
 
-from opkit.runtimes.rknn.driver.folder import read_driver
+from opkit.runtimes.rknn.board_driver import read_driver
 from opkit.toolchains.abi import ABIS, Abi
 from tests.check.target_repositories import need
 from tests.compiling import C_SOURCES, GUARDED_MEMORY, HOST, RKNN, build

@@ -22,10 +22,9 @@ from opkit.description.types import ELEMENT_TYPES, PARAM_TYPES
 from opkit.errors import OpkitError
 from opkit.runtimes import parse
 from opkit.runtimes.invocation import Array, Invocation, RefusedError, RunOptions, Value
-from opkit.runtimes.rknn import armhf, armhf_convention
-from opkit.runtimes.rknn.calling_convention import CONVENTION
+from opkit.runtimes.rknn import boards, host_kernels
 from opkit.runtimes.rknn.deliveries import DELIVERIES
-from opkit.runtimes.rknn.host_kernels import host_kernel
+from opkit.runtimes.rknn.host_kernels import CONVENTION, host_kernel
 from opkit.runtimes.rknn.vx.launch import Launch, launch_of, uniforms_of
 from tests.runtimes.rknn.host_build import Runtime, host_runtime, loaded_runtime, repository
 
@@ -960,12 +959,12 @@ def test_numbers_that_json_cannot_carry_are_refused(kind: str, number: float) ->
 )
 def test_values_on_armhf(kind: str, number: int, delivered: int) -> None:
     param = Param("p", PARAM_TYPES[f"VX_TYPE_{kind}"])
-    (value,) = armhf_convention.CONVENTION.marshal([param], {"p": number})
+    (value,) = host_kernels.ARMHF_CONVENTION.marshal([param], {"p": number})
     element = param.type.element
     data = delivered.to_bytes(element.size, "little", signed=element.kind == "int")
     assert value == Value("p", element.name, (), data)
     is_other = kind == "INT64" and number >= 2**63 - 512
-    warnings = dict(armhf.warnings([param], {"p": number}))
+    warnings = dict(boards.armhf_warnings([param], {"p": number}))
     assert [*warnings] == ["p"] * is_other
     if is_other:
         assert warnings["p"].startswith(

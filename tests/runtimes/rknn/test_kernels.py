@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from opkit.runtimes import parse
-from opkit.runtimes.rknn.kernels import missing_vx_kernel, unwritten_vx_kernel
+from opkit.runtimes.rknn.kernel_skeletons import vx_file
 from opkit.runtimes.rknn.settings import settings
-from opkit.runtimes.rknn.skeletons import vx_file
+from opkit.runtimes.rknn.vx_requirements import missing_vx_kernel, unwritten_vx_kernel
 from tests.files.texts import once_only_files
 from tests.repositories import EXAMPLES, RKNN_EXAMPLES, Repository, generate
 

@@ -14,8 +14,8 @@ import yaml
 
 from opkit.runtimes import parse
 from opkit.runtimes.rknn import rknnop
-from opkit.runtimes.rknn.description import package_description
-from opkit.runtimes.rknn.makefiles import makefiles
+from opkit.runtimes.rknn.files import makefiles
+from opkit.runtimes.rknn.scons.package import package_description
 from opkit.toolchains.abi import ABIS
 from tests.check.target_repositories import need
 from tests.pages import PAGES

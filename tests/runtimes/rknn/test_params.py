@@ -15,9 +15,8 @@ from opkit.description.spec import OpSpec
 from opkit.description.types import PARAM_TYPES
 from opkit.runtimes import parse
 from opkit.runtimes.invocation import Invocation, Kernel, RunOptions
-from opkit.runtimes.rknn.calling_convention import CONVENTION
 from opkit.runtimes.rknn.deliveries import DELIVERIES
-from opkit.runtimes.rknn.host_kernels import host_kernel
+from opkit.runtimes.rknn.host_kernels import CONVENTION, host_kernel
 from tests.compiling import build
 from tests.description.descriptions import values
 from tests.files.texts import generated_files, once_only_files

@@ -11,13 +11,13 @@ import numpy as np
 
 from opkit.check.harness_client import HarnessKernel
 from opkit.description.spec import OpSpec
-from opkit.files import copies
-from opkit.files.header import operator_header
+from opkit.files import generation
+from opkit.files.generation import operator_header
 from opkit.runtimes import parse
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Array, CallingConvention, Invocation, RunOptions, RunResult
 from opkit.runtimes.rknn2.c_files import c_files
-from opkit.runtimes.rknn2.calling_convention import CONVENTION
+from opkit.runtimes.rknn2.host_kernel import CONVENTION
 from tests.compiling import OPKIT, build
 
 RUNTIME = OPKIT / "runtimes/rknn2"
@@ -87,7 +87,7 @@ def write_operator(folder: Path, description: str, compute: str) -> OpSpec:
     spec = parse(description)
     files = {
         **c_files(spec),
-        **copies.headers("compute/*.h", "runtimes/rknn2/*.h"),
+        **generation.headers("compute/*.h", "runtimes/rknn2/*.h"),
         f"generated/{spec.lower}.h": operator_header(spec),
         f"{spec.lower}_compute.h": compute,
     }

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from opkit.description.types import PARAM_TYPES
 from opkit.runtimes.invocation import RunResult
-from opkit.runtimes.rknn2.calling_convention import LATER
-from opkit.runtimes.rknn2.limits import ATTRIBUTE_INTEGERS, unreadable_numbers
+from opkit.runtimes.rknn2.chips import ATTRIBUTE_INTEGERS, unreadable_numbers
+from opkit.runtimes.rknn2.host_kernel import LATER
 from tests.description.descriptions import values
 from tests.runtimes.rknn2.support import Operator, attribute, build_operator
 

@@ -13,7 +13,7 @@ from opkit.check.harness_client import HarnessKernel
 from opkit.description.spec import Param
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import CallingConvention, Invocation, RunOptions, RunResult, Value
-from opkit.runtimes.rknn2.calling_convention import CONVENTION
+from opkit.runtimes.rknn2.host_kernel import CONVENTION
 from tests.marks import quick_first
 from tests.runtimes.rknn2.support import Operator, build_operator
 

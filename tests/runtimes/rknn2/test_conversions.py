@@ -12,8 +12,7 @@ import pytest
 
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Invocation, RunOptions, RunResult
-from opkit.runtimes.rknn2.calling_convention import CONVENTION, LATER
-from opkit.runtimes.rknn2.host_kernel import every_version
+from opkit.runtimes.rknn2.host_kernel import CONVENTION, LATER, every_version
 from tests.marks import quick_first
 from tests.runtimes.rknn2.support import Operator, build_operator
 

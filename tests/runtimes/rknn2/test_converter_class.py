@@ -16,8 +16,8 @@ import vermin
 
 from opkit.description.spec import OpSpec
 from opkit.runtimes import parse
-from opkit.runtimes.rknn2.converter import files
-from opkit.runtimes.rknn2.limits import ATTRIBUTE_FLOATS, ATTRIBUTE_INTEGERS
+from opkit.runtimes.rknn2.chips import ATTRIBUTE_FLOATS, ATTRIBUTE_INTEGERS
+from opkit.runtimes.rknn2.converter_class import files
 from tests.repositories import EXAMPLE_NAMES, EXAMPLES, ROOT
 
 STAND_IN = Path(__file__).parent / "rknn_stand_in"

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from opkit.check.workers import Worker, start_worker
+from opkit.check.child_processes import Worker, start_worker
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import LeftOutError
 from opkit.runtimes.rknn2.conversion import TIMEOUT, Conversion
-from opkit.runtimes.rknn2.converter import FOLDER
+from opkit.runtimes.rknn2.converter_class import FOLDER
 from opkit.runtimes.rknn2.simulator import SimulatedReference
 from tests.repositories import ONNX_OPERATORS
 from tests.runtimes.rknn2.test_simulator import cases_of, repository, run, toolkit_python

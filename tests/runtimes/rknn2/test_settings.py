@@ -13,7 +13,7 @@ import pytest
 from opkit import runtimes
 from opkit.description.reader import DescriptionError
 from opkit.runtimes import parse
-from opkit.runtimes.rknn2.settings import settings
+from opkit.runtimes.rknn2.describe import settings
 from tests.repositories import ROOT
 
 HEAD = "name: {name}\nruntimes: [{runtimes}]\n"

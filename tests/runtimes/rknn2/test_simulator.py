@@ -31,10 +31,10 @@ from opkit.runtimes import parse
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Invocation, LeftOutError
 from opkit.runtimes.rknn2.chips import TARGETS
-from opkit.runtimes.rknn2.converter import files
-from opkit.runtimes.rknn2.scons.simulator import executor
+from opkit.runtimes.rknn2.converter_class import files
+from opkit.runtimes.rknn2.scons.toolkit_python import executor
 from opkit.runtimes.rknn2.simulator import SimulatedReference
-from opkit.runtimes.rknn2.toolkit import PACKAGES
+from opkit.runtimes.rknn2.toolkit2 import PACKAGES
 from tests.check.target_repositories import counts
 from tests.repositories import (
     EXAMPLE_NAMES,

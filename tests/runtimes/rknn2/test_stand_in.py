@@ -10,7 +10,7 @@ import pytest
 from opkit.errors import OpkitError
 from opkit.runtimes import parse
 from opkit.runtimes.invocation import RunResult
-from opkit.runtimes.rknn2.calling_convention import CONVENTION
+from opkit.runtimes.rknn2.host_kernel import CONVENTION
 from tests.compiling import C_SOURCES
 from tests.runtimes.rknn2.support import Operator, build_plugin
 

@@ -21,10 +21,11 @@ from opkit.description.reader import DescriptionError
 from opkit.runtimes import parse
 from opkit.runtimes.rknn2.build import BUILD
 from opkit.runtimes.rknn2.c_files import c_files
-from opkit.runtimes.rknn2.converter import files
-from opkit.runtimes.rknn2.deployment import lines
-from opkit.runtimes.rknn2.files import FILES
-from opkit.runtimes.rknn2.onnx_names import (
+from opkit.runtimes.rknn2.converter_class import files
+from opkit.runtimes.rknn2.describe import settings
+from opkit.runtimes.rknn2.files import FILES, readme
+from opkit.runtimes.rknn2.scons.deploy import lines
+from opkit.runtimes.rknn2.toolkit2 import (
     LAST_OPSETS,
     LATER_OPERATORS,
     LIST_CONSTANTS,
@@ -32,8 +33,6 @@ from opkit.runtimes.rknn2.onnx_names import (
     ONNX_OPERATORS,
     opset_of,
 )
-from opkit.runtimes.rknn2.readme import readme
-from opkit.runtimes.rknn2.settings import settings
 from rknn_op.verbs.lint import command as lint
 from tests.check.target_repositories import counts
 from tests.marks import quick_first

@@ -1,5 +1,1 @@
-"""SCons tools of this runtime."""
-
-from opkit.runtimes.pplnn.scons import apply, engine
-
-TOOLS = (apply, engine)
+"""The part of `scons` of this runtime; a module with `options`, `usage` or `check` is a tool."""

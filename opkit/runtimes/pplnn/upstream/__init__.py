@@ -13,10 +13,9 @@ from pathlib import Path
 from opkit import runtimes
 from opkit.description.file import read_description
 from opkit.errors import OpkitError
-from opkit.runtimes.pplnn.settings import settings
-from opkit.runtimes.pplnn.upstream.form import Form, refusals
+from opkit.runtimes.pplnn.describe import settings
+from opkit.runtimes.pplnn.upstream.form import Form, filled, refusals
 from opkit.runtimes.pplnn.upstream.kernel_cpu import kernel_files
-from opkit.runtimes.pplnn.upstream.layout import filled
 from opkit.runtimes.pplnn.upstream.nn import nn_files
 
 

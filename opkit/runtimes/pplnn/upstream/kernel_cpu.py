@@ -6,9 +6,8 @@ That repository has no .clang-format; its style is another than ppl.nn's.
 from __future__ import annotations
 
 from opkit.description.spec import Param
-from opkit.runtimes.pplnn.upstream.form import Form
+from opkit.runtimes.pplnn.upstream.form import TEMPLATES, Form, file_text, guard
 from opkit.runtimes.pplnn.upstream.helpers import Math
-from opkit.runtimes.pplnn.upstream.layout import TEMPLATES, file_text, guard
 from opkit.text import render
 
 _PREFIX = "__ST_"

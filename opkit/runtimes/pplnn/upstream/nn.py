@@ -5,14 +5,14 @@ from __future__ import annotations
 from textwrap import indent
 
 from opkit.description.spec import Param, Tensor
-from opkit.files.allowed_params import CXX, allowed_text, is_checked, refusal
-from opkit.runtimes.pplnn.params import cxx_default, cxx_type, packed
-from opkit.runtimes.pplnn.skeletons import shapes_file
+from opkit.files.c_parts import CXX, allowed_text, is_checked, refusal
+from opkit.runtimes.pplnn.cxx_parts import cxx_default, cxx_type, packed
+from opkit.runtimes.pplnn.shape_rule import shapes_file
 from opkit.runtimes.pplnn.sources import has_shape_rule
-from opkit.runtimes.pplnn.upstream.form import Form
-from opkit.runtimes.pplnn.upstream.layout import (
+from opkit.runtimes.pplnn.upstream.form import (
     LINE_LENGTH,
     TEMPLATES,
+    Form,
     file_text,
     filled,
     guard,

@@ -1,5 +1,1 @@
-"""SCons tools of this runtime, one file each."""
-
-from opkit.runtimes.rknn.scons import driver, package, vx_debugger, vx_kernel
-
-TOOLS = (package, driver, vx_kernel, vx_debugger)
+"""The part of `scons` of this runtime; a module with `options`, `usage` or `check` is a tool."""

@@ -18,7 +18,7 @@ from opkit.check.executors import is_board
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.build import VendorProgram
-from opkit.runtimes.rknn.driver.folder import (
+from opkit.runtimes.rknn.board_driver import (
     DRIVER_ABIS,
     HARDWARE,
     MODEL,
@@ -29,7 +29,7 @@ from opkit.runtimes.rknn.driver.folder import (
     read_driver,
     stubs,
 )
-from opkit.runtimes.rknn.scons.device_library import device_library
+from opkit.runtimes.rknn.scons.package import device_library
 
 OPTION = "driver"
 SOURCES = f"{MACHINERY}/runtimes/rknn/driver"

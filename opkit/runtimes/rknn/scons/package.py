@@ -1,20 +1,133 @@
-"""package(env, target): packs the device libraries into `build/<target>/<Name>.rknnop`."""
+"""device_library(env, abi) and package(env, target): what a board gets.
+
+device_library() compiles, links and checks the library for a board; package() packs the libraries
+into `build/<target>/<Name>.rknnop`.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import yaml
 from SCons.Action import Action
 
-from opkit import atomic_file
+from opkit import file_io
+from opkit.build.compile_environment import compiler_for
+from opkit.build.libraries import kernel_objects, stub
 from opkit.build.options import Request, print_errors, unsubstituted
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import program_binary, rknnop
-from opkit.runtimes.rknn.description import package_description
-from opkit.runtimes.rknn.kernels import require_vx_kernel
+from opkit.runtimes.rknn.kernel_source import kernel_sources
 from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.vx_requirements import require_vx_kernel
+from opkit.toolchains import elf
+from opkit.toolchains.abi import ABIS
+
+BOARD_LIBRARIES = (
+    elf.SystemLibrary("libOpenVX.so", symbols="vx[A-Z]"),
+    elf.SystemLibrary("libc.so.6"),
+    elf.SystemLibrary("libm.so.6"),
+)
+"""The libraries that every board has."""
+
+
+def requirements(operator: str) -> elf.Requirements:
+    """Return the requirements on the device library of an operator."""
+    return elf.Requirements((f"vx_kernel_{operator}_list",), BOARD_LIBRARIES)
+
+
+def check_library(path: Path, abi: str, operator: str, any_glibc: bool = False) -> None:
+    """Check that the boards of an ABI can load a device library.
+
+    Args:
+        path: the library.
+        abi: the name of the required ABI.
+        operator: the operator's name.
+        any_glibc: accept a glibc newer than the boards', for a library that runs on this PC only.
+
+    Raises:
+        OpkitError: the library cannot be read, or violates requirements; the message lists all.
+    """
+    elf.check(path, ABIS[abi], requirements(operator), any_glibc)
+
+
+def package_description(spec: OpSpec, target: str) -> str:
+    """Return the op.yml of the package for one chip, in the vendor's keys, order kept.
+
+    This project's own keys (`doc`, `default`, `source`, `length`, `dtype`, `kernels`, `vx_version`,
+    `sources`, `include`, `cflags`) are left out. The values of `out_binary`, `op_py_file` and
+    `vx_file` are the plain file names: the vendor's packages hold these keys, but their effect in
+    RKNN-Toolkit is not published.
+
+    An operator without a VX kernel has `vx_file`, too. That is inferred: every known package has
+    the key, but none is known of such an operator. The file itself is in no package.
+    """
+    tensor = {"type": "VX_TYPE_TENSOR"}
+    description = {
+        "name": spec.name,
+        "framework": spec.framework,
+        "target_platform": target,
+        "inputs": {input_.name: dict(tensor) for input_ in spec.inputs},
+        "outputs": {output.name: dict(tensor) for output in spec.outputs},
+        "params": {param.name: {"type": param.type.name} for param in spec.params},
+        "kernel_index": settings(spec).kernel_index,
+        "op_version": 2,
+        "out_binary": f"{spec.name}.rknnop",
+        "op_py_file": f"rknn_op_{spec.lower}.py",
+        "vx_file": f"rknn_kernel_{spec.lower}.vx",
+    }
+    return yaml.safe_dump(description, sort_keys=False)
+
+
+def device_library(env: Any, abi_name: str) -> Any:
+    """Return the node of `build/<abi>/lib<operator>.so`.
+
+    It exports only the kernel list, so that one process can load two operators. It is linked
+    against a stub of libOpenVX.so; the board has the real one.
+    """
+    env.SetDefault(DEVICE_LIBRARIES={})  # ABI -> node, each declared once
+    libraries = env["DEVICE_LIBRARIES"]
+    if abi_name not in libraries:
+        libraries[abi_name] = _declare(env, abi_name)
+    return libraries[abi_name]
+
+
+def _declare(env: Any, abi_name: str) -> Any:
+    operator = env["OPERATOR"]
+    folder = f"build/{abi_name}"
+    abi_env = compiler_for(env, abi_name)
+    exports = f"generated/{operator.lower}.exports"
+    library = abi_env.Command(
+        f"{folder}/lib{operator.lower}.so",
+        kernel_objects(abi_env, kernel_sources(operator), folder),
+        [
+            Action("$SHAREDCOM", "$SHAREDCOMSTR"),
+            Action(print_errors(_examine), None, varlist=["ABI_NAME"]),
+        ],
+        ABI_NAME=abi_name,
+        LIBRARIES=[
+            f"-Wl,--version-script={exports}",
+            "-Wl,-z,defs",
+            f"-L{folder}/openvx",
+            "-Wl,--no-as-needed",
+            "-lOpenVX",
+            "-Wl,--as-needed",
+            "-lm",
+        ],
+    )
+    openvx = stub(abi_env, f"{folder}/openvx/libOpenVX.so", "generated/openvx_stub.c")
+    abi_env.Depends(library, [openvx, exports])
+    return library
+
+
+def _examine(target: Any, source: Any, env: Any) -> None:
+
+    # A library for this PC alone may use its glibc; the other rules hold for a check, too.
+    path = Path(target[0].path)
+    check_library(path, env["ABI_NAME"], env["OPERATOR"].name, any_glibc=True)
+
 
 NO_VX_KERNEL = (
     "op.yml: kernel_index: 1 runs the VX kernel, which only the vendor's compiler can "
@@ -89,11 +202,10 @@ def _compile_vx_kernel(target: Any, source: Any, env: Any) -> None:
     binary = program_binary.from_toolkit(
         env["rknn_python"], Path(), env["OPERATOR"].name, env["DESCRIPTION"], path.parent
     )
-    atomic_file.write(path, binary)
+    file_io.write_atomically(path, binary)
 
 
 def _pack(target: Any, source: Any, env: Any) -> None:
-    from opkit.runtimes.rknn.library_check import check_library
 
     path = Path(target[0].path)
     for abi, node in zip(rknnop.ABIS, source, strict=False):
@@ -107,7 +219,7 @@ def _pack(target: Any, source: Any, env: Any) -> None:
         description=env["DESCRIPTION"],
         python=python.decode(),
     )
-    atomic_file.write(path, rknnop.pack(package))
+    file_io.write_atomically(path, rknnop.pack(package))
     kernel = f", {'with' if binary else 'without'} a program binary"
     has_vx_kernel = settings(env["OPERATOR"]).has_vx_kernel
     # One write for the whole line, because other targets are packed in parallel.

@@ -12,14 +12,44 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
-from opkit import atomic_file
+from opkit import file_io
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn.vx import names
 from opkit.runtimes.rknn.vx.diagnostics import readable
 from opkit.scratch import scratch_folder, whole_folder
 from opkit.toolchains import find
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.zig import version
+
+_INTEGERS = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong")
+_FLOATS = ("half", "float", "double")
+_LANES = ("", "2", "3", "4", "8", "16")
+_ROUNDINGS = {
+    "": "__OPKIT_DEFAULT_ROUNDING",
+    "_rte": "__OPKIT_NEAREST_EVEN",
+    "_rtz": "__OPKIT_TOWARD_ZERO",
+    "_rtp": "__OPKIT_TOWARD_INFINITY",
+    "_rtn": "__OPKIT_TOWARD_MINUS_INFINITY",
+}
+
+
+def macros() -> str:
+    """Return the header: convert_..., as_..., and int4(...) beside (int4)(...)."""
+    lines = ["/* Written by opkit/runtimes/rknn/vx/clang.py. */"]
+    for element, lanes in product((*_INTEGERS, *_FLOATS), _LANES):
+        type_ = element + lanes
+        if lanes:
+            lines.append(f"#define {type_}(...) ({type_})(__VA_ARGS__)")
+        lines.append(f"#define as_{type_}(value) __OPKIT_AS({type_}, value)")
+        for saturation, (suffix, rounding) in product(("", "_sat"), _ROUNDINGS.items()):
+            if saturation and element in _FLOATS:
+                continue
+            name = f"convert_{type_}{saturation}{suffix}"
+            saturates = int(bool(saturation))
+            lines.append(
+                f"#define {name}(value) __OPKIT_CONVERT({type_}, value, {saturates}, {rounding})"
+            )
+    return "\n".join(lines) + "\n"
+
 
 PRELUDE = Path(__file__).parent / "prelude"
 FOLDER = Path("build/vx")
@@ -127,7 +157,7 @@ def share_precompiled(folder: Path, flags: tuple[str, ...], shared: Path) -> Non
     own, others = folder / name, shared / name
     if not own.is_file() and others.is_file():
         folder.mkdir(parents=True, exist_ok=True)
-        atomic_file.write(own, others.read_bytes())
+        file_io.write_atomically(own, others.read_bytes())
     made = precompiled(folder, flags)
     if not others.is_file():
         with scratch_folder(shared) as aside:
@@ -137,18 +167,18 @@ def share_precompiled(folder: Path, flags: tuple[str, ...], shared: Path) -> Non
 
 def precompiled_name(flags: tuple[str, ...]) -> str:
     """Return the name of the precompiled prelude, which stands for all that it is made of."""
-    parts = (version(zig()), *flags, names.macros(), *prelude_texts())
+    parts = (version(zig()), *flags, macros(), *prelude_texts())
     return f"prelude-{digest(chr(0).join(parts).encode())[:16]}.pch"
 
 
 def _overlay(folder: Path) -> tuple[str, ...]:
     """Return the arguments by which clang finds the prelude at SEEN_AS."""
-    macros = names.macros()
+    own_macros = macros()
     headers = sorted(PRELUDE.glob("*.h"))
-    name = f"names-{key(str(folder), macros, *map(str, headers))}"
+    name = f"names-{key(str(folder), own_macros, *map(str, headers))}"
 
     def build(target: Path) -> None:
-        (target / "names.h").write_text(macros, encoding="utf-8")
+        (target / "names.h").write_text(own_macros, encoding="utf-8")
         contents = [
             {"name": file.name, "type": "file", "external-contents": str(file)}
             for file in (*headers, folder / name / "names.h")

@@ -1,20 +1,119 @@
-"""Drift between the parameters of a VX kernel and op.yml."""
+"""A `.vx` source against op.yml and against the published kernels.
+
+The published kernels are the 312 files of a public kernel library and those of the SDK's examples.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from opkit.complaint import Complaint
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.deliveries import DELIVERIES
+from opkit.runtimes.rknn.kernel_skeletons import vx_arguments
 from opkit.runtimes.rknn.settings import settings
-from opkit.runtimes.rknn.skeletons import vx_arguments
 from opkit.runtimes.rknn.vx.clang import FOLDER
-from opkit.runtimes.rknn.vx.reader import read_kernels
 from opkit.runtimes.rknn.vx.signatures import VxKernel
-from opkit.runtimes.rknn.vx.words import without_comments
+from opkit.runtimes.rknn.vx.source_reader import read_kernels
+
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_WORD = re.compile(r"\b(?P<word>[a-zA-Z]\w*)\b(?P<is_called>\s*\()?")
+_VECTOR = re.compile(r"(?:vxc_)?(?:u?(?:char|short|int|long)|half|float|double)(?:2|3|4|8|16)")
+_CONVERSION = re.compile(r"(?:convert|as)_\w+")
+_HALVES_IN_MEMORY = re.compile(r"v(?:load|store)a?_half\w*")
+
+_PUBLISHED_VECTORS = frozenset(
+    """
+    char4 uchar4 short4 half4 half8 int2 int4 int8 uint2 uint4 uint8 float2 float4 float16
+    vxc_char4 vxc_char8 vxc_char16 vxc_uchar4 vxc_uchar8 vxc_uchar16 vxc_short2 vxc_short4
+    vxc_short8 vxc_short16 vxc_ushort8 vxc_ushort16 vxc_half4 vxc_half8
+    vxc_half16 vxc_int4 vxc_uint4 vxc_float4
+    """.split()
+)
+_PUBLISHED_CONVERSIONS = frozenset(
+    """
+    as_uint convert_char convert_float convert_float2 convert_float4 convert_float4_rtp convert_int
+    convert_int4 convert_int4_rte convert_int_rte convert_int_rtz convert_short convert_short4
+    convert_uchar convert_uchar4_sat convert_uint convert_uint4
+    """.split()
+)
+_UNPUBLISHED_FUNCTIONS = frozenset(
+    """
+    acos acospi asin asinh asinpi atan2 atan2pi atanpi cbrt copysign cosh cospi cross degrees
+    distance erfc exp10 expm1 fast_distance fast_length fast_normalize fdim fma fract frexp half_cos
+    half_divide half_exp half_exp10 half_exp2 half_log half_log10 half_log2 half_powr half_recip
+    half_rsqrt half_sin half_sqrt half_tan hypot ilogb ldexp lgamma lgamma_r log10 log1p logb mad
+    maxmag minmag mix modf nan native_divide native_exp native_exp10 native_exp2 native_log
+    native_log10 native_log2 native_powr native_recip native_rsqrt native_sqrt nextafter normalize
+    pow pown powr radians remquo rint rootn signbit sincos sinh sinpi smoothstep sqrt step tanh
+    tanpi tgamma trunc
+    abs abs_diff add_sat hadd mad24 mad_hi mul24 popcount rhadd rotate upsample
+    all any bitselect isequal isfinite isgreater isgreaterequal isinf isless islessequal
+    islessgreater isnan isnormal isordered isunordered select
+    async_work_group_copy async_work_group_strided_copy prefetch shuffle shuffle2 vload3 vload8
+    vload16 vstore2 vstore8 vstore16 wait_group_events
+    atom_add atom_and atom_cmpxchg atom_dec atom_inc atom_max atom_min atom_or atom_sub atom_xchg
+    atom_xor atomic_and atomic_dec atomic_max atomic_min atomic_or atomic_sub atomic_xchg atomic_xor
+    get_global_offset get_image_depth get_image_dim get_local_size get_num_groups get_work_dim
+    mem_fence printf read_mem_fence write_imageui write_mem_fence
+    VXC_AbsDiff VXC_DP16x2 VXC_DP2x16 VXC_DP32x1 VXC_Filter VXC_HorzMed3 VXC_IAccSq VXC_IAdd
+    VXC_MagPhase VXC_MulShift VXC_SelectAdd VXC_VertMed3 VXC_Vload2 VXC_Vload3 VXC_Vload4
+    VXC_Vstore16
+    """.split()
+)
+
+
+def without_comments(text: str) -> str:
+    """Return a source without its comments; the lines stay."""
+    return _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n") or " ", text)
+
+
+def unpublished(text: str, source: str) -> list[str]:
+    """Return a note about each word of the language that no published kernel uses.
+
+    Args:
+        text: the source; its own functions and macros may have such names.
+        source: its path, for the notes.
+    """
+    code = without_comments(text)
+    return [
+        f"{source}:{line}: note: no published kernel uses '{word}'"
+        for word, line in _unpublished(code)
+        if not _is_defined(word, code)
+    ]
+
+
+def _unpublished(code: str) -> Iterator[tuple[str, int]]:
+    """Yield each such word and the line of its first use."""
+    seen = set[str]()
+    for found in _WORD.finditer(code):
+        word = found["word"]
+        if word not in seen and _is_unpublished(word, found["is_called"] is not None):
+            seen.add(word)
+            yield word, code.count("\n", 0, found.start()) + 1
+
+
+def _is_unpublished(word: str, is_called: bool) -> bool:
+    if _VECTOR.fullmatch(word):
+        return word not in _PUBLISHED_VECTORS
+    if not is_called:
+        return False
+    if _CONVERSION.fullmatch(word):
+        return word not in _PUBLISHED_CONVERSIONS
+    if _HALVES_IN_MEMORY.fullmatch(word):
+        return word != "vload_half4"
+    return word in _UNPUBLISHED_FUNCTIONS
+
+
+def _is_defined(word: str, code: str) -> bool:
+    """Return whether a source defines a macro or declares a function of a name."""
+    before = r"(?:(?!return\b|else\b)[\w()]+[\s*]+)+"
+    pattern = rf"^[ \t]*(?:#[ \t]*define[ \t]+{word}\b|{before}{word}\s*\()"
+    return re.search(pattern, code, re.MULTILINE) is not None
+
 
 _ANY_INTEGER = ("int", "uint", "bool")
 

@@ -1,13 +1,42 @@
-"""The launch of a VX kernel by its initializer: work items, uniforms and border."""
+"""The launch of a VX kernel by its initializer, the emulator's tolerance, and gaps of cases."""
 
 from __future__ import annotations
 
+import math
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from opkit.check.cases import Quantization
+from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.runtimes.invocation import RunResult
+from opkit.runtimes.invocation import Invocation, RunResult
+
+STRICT, LENIENT = "strict", "lenient"
+BOARDS = (STRICT, LENIENT)
+
+PADDED = frozenset({"read of padding bytes", "write of padding bytes"})
+"""Events behind the elements of a buffer; x is the byte's number in it. Strict, they are faults."""
+
+_PADDING = 64  # bytes; that a board has as many is an assumption
+
+
+def check_board(board: str) -> None:
+    """Refuse the name of a board that is not one of BOARDS.
+
+    Raises:
+        OpkitError: it is not.
+    """
+    if board not in BOARDS:
+        raise OpkitError(f"unknown board '{board}' (expected {', '.join(BOARDS)})")
+
+
+def padding(board: str) -> int:
+    """Return the number of bytes that a buffer has behind its elements."""
+    return _PADDING if board == LENIENT else 0
+
 
 _POLICIES = ("poison", "edge", "constant")
 # Border mode -> policy
@@ -137,3 +166,50 @@ def border_of(result: RunResult) -> Border | None:
     mode, constant = struct.unpack("=i16s", result.attachments["border"])
     policy = _BORDERS.get(mode)
     return Border(policy, value=constant) if policy else None
+
+
+_AXES = "xyz"
+
+
+def coverage(launch: Launch, spec: OpSpec, invocation: Invocation) -> dict[str, bool]:
+    """Return note -> whether a launch fills the gap that the note names."""
+    return {
+        **dict(_work_items(launch)),
+        **dict(_lanes(launch, invocation)),
+        **dict(_types(spec, invocation)),
+    }
+
+
+def _work_items(launch: Launch) -> Iterator[tuple[str, bool]]:
+    for axis, items in zip(_AXES[: launch.work_dim], launch.global_size, strict=False):
+        yield f"no case of the VX kernel launches more than one work item along {axis}", items > 1
+
+
+def _lanes(launch: Launch, invocation: Invocation) -> Iterator[tuple[str, bool]]:
+    """Yield the axes along which a work item has several elements, by its scale."""
+    extents = [_extents(shape) for shape, _ in invocation.outputs.values()]
+    scales = launch.global_scale[: launch.work_dim]
+    for axis, scale, sizes in zip(_AXES, scales, zip(*extents, strict=True), strict=False):
+        if scale > 1:
+            note = f"no case of the VX kernel reaches the last of {scale} lanes along {axis}"
+            yield note, max(sizes) >= scale
+
+
+def _types(spec: OpSpec, invocation: Invocation) -> Iterator[tuple[str, bool]]:
+    given = {
+        **{name: array.dtype for name, array in invocation.inputs.items()},
+        **{name: np.dtype(dtype) for name, (_, dtype) in invocation.outputs.items()},
+    }
+    for tensor in (*spec.inputs, *spec.outputs):
+        if tensor.dtype is not None:
+            yield (
+                f"no case of the VX kernel has '{tensor.name}' as {tensor.dtype}, its dtype in "
+                "op.yml",
+                given[tensor.name] == np.dtype(tensor.dtype),
+            )
+
+
+def _extents(shape: tuple[int, ...]) -> tuple[int, int, int]:
+    """Return the number of elements along x, y and z."""
+    *others, height, width = (1, *shape)
+    return width, height, math.prod(others)

@@ -16,9 +16,8 @@ from opkit.check.executors import on_this_pc
 from opkit.check.harness_client import Harness
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import Array, Invocation, RunOptions, RunResult, Value
-from opkit.runtimes.rknn.vx.board import LENIENT, STRICT, padding
-from opkit.runtimes.rknn.vx.compiler import Program
-from opkit.runtimes.rknn.vx.launch import Border, Launch
+from opkit.runtimes.rknn.vx.launch import LENIENT, STRICT, Border, Launch, padding
+from opkit.runtimes.rknn.vx.pc_compiler import Program
 from opkit.runtimes.rknn.vx.signatures import VxKernel
 
 TYPES = (

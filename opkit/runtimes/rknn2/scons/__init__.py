@@ -1,5 +1,1 @@
-"""SCons tools of this runtime, and their declarations."""
-
-from opkit.runtimes.rknn2.scons import deploy, librknnrt, plugin, simulator
-
-TOOLS = (plugin, deploy, simulator, librknnrt)
+"""The part of `scons` of this runtime; a module with `options`, `usage` or `check` is a tool."""

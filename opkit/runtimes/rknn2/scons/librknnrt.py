@@ -18,11 +18,10 @@ from opkit.check.executors import is_board
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.build import VendorProgram
-from opkit.runtimes.rknn2.describe import DESCRIBE
-from opkit.runtimes.rknn2.librknnrt import CONVERTER, IDLE_NPU, LIBRARY
-from opkit.runtimes.rknn2.scons import simulator
+from opkit.runtimes.rknn2.chips import CONVERTER, IDLE_NPU, LIBRARY
+from opkit.runtimes.rknn2.describe import DESCRIBE, PREFIX, Settings, settings
+from opkit.runtimes.rknn2.scons import toolkit_python
 from opkit.runtimes.rknn2.scons.plugin import RUNTIME, static_library
-from opkit.runtimes.rknn2.settings import PREFIX, Settings, settings
 from opkit.toolchains import elf
 
 OPTION = "librknnrt"
@@ -59,10 +58,10 @@ def check(env: Any, request: Request) -> None:
     option = f"{OPTION}={env[OPTION]}"
     if not request.commands & {"check", "report"}:
         raise OpkitError(f"{option} runs the cases; write scons check {option}")
-    if not simulator.python_of(env):
+    if not toolkit_python.python_of(env):
         raise OpkitError(
             f"{option} requires RKNN-Toolkit2, which converts the cases; pass "
-            f"{simulator.OPTION}=PATH of a Python that has it"
+            f"{toolkit_python.OPTION}=PATH of a Python that has it"
         )
     if is_board(env["qemu"]):
         if not request.targets_of(DESCRIBE):
@@ -163,7 +162,7 @@ def _program(
         static_library(env, abi),
         f"{spec.lower}_register_all",
     )
-    converter = simulator.command(chip, simulator.python_of(env))
+    converter = toolkit_python.command(chip, toolkit_python.python_of(env))
     values = {LIBRARY: library, CONVERTER: shlex.join(converter)}
     return VendorProgram(
         name=name,

@@ -1,21 +1,67 @@
-"""plugin(env, abi): compile, link and check the plugin; archive the static library."""
+"""plugin(env, abi): compile, link and check the plugin, and build what runs its cases."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from SCons.Action import Action
 
-from opkit import atomic_file
+from opkit import file_io
 from opkit.build.compile_environment import compiler_for, words
-from opkit.build.libraries import archive, kernel_objects, stub, thread_libraries
+from opkit.build.harness import GUARDED, Parts, harness, runtime_library
+from opkit.build.libraries import (
+    Phase,
+    archive,
+    instrumented,
+    kernel_objects,
+    profiled_objects,
+    stub,
+    thread_libraries,
+)
 from opkit.build.machinery import FOLDER as MACHINERY
 from opkit.build.options import Request, print_errors
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn2.sources import application_sources, operator_sources, plugin_sources
+from opkit.runtimes.rknn2.c_files import application_sources, operator_sources, plugin_sources
+from opkit.runtimes.rknn2.describe import NAME
+from opkit.toolchains import elf
+from opkit.toolchains.abi import ABIS
+
+_REQUIREMENTS = elf.Requirements(
+    exports=("get_rknn_custom_op",),
+    libraries=(
+        elf.SystemLibrary("librknnrt.so", symbols="rknn_"),
+        elf.SystemLibrary("libc.so.6"),
+        elf.SystemLibrary("libm.so.6"),
+    ),
+)
+"""The required exports and libraries of a plugin."""
+
+
+_WITH_THREADS = replace(
+    _REQUIREMENTS,
+    libraries=(*_REQUIREMENTS.libraries, elf.SystemLibrary("libpthread.so.0")),
+)
+
+
+def check_plugin(path: Path, abi: str, has_threads: bool = False) -> None:
+    """Check that the boards of an ABI can load a plugin; on this PC, any glibc is accepted.
+
+    Args:
+        path: the plugin.
+        abi: the name of its ABI.
+        has_threads: whether the operator has threads of its own.
+
+    Raises:
+        OpkitError: the plugin cannot be read, or violates a requirement; the message lists every
+            reason.
+    """
+    requirements = _WITH_THREADS if has_threads else _REQUIREMENTS
+    elf.check(path, ABIS[abi], requirements, any_glibc=abi not in ("aarch64", "armhf"))
+
 
 RUNTIME = f"{MACHINERY}/runtimes/rknn2"
 INCLUDE = "include/librknnrt"
@@ -139,13 +185,63 @@ def deliver(env: Any, folder: str, built: Sequence[Any]) -> list[Any]:
 
 
 def _examine(target: Any, source: Any, env: Any) -> None:
-    from opkit.runtimes.rknn2.library_check import check_plugin
 
     check_plugin(Path(target[0].path), env["ABI_NAME"], env["OPERATOR"].has_threads)
 
 
 def _deliver(target: Any, source: Any, env: Any) -> None:
     path = Path(target[0].path)
-    atomic_file.write(path, Path(source[0].path).read_bytes())
+    file_io.write_atomically(path, Path(source[0].path).read_bytes())
     # One write per line: other targets are built in parallel.
     print(f"{path}: {path.stat().st_size} bytes\n", end="")
+
+
+HOST = f"{FOLDER}/host"
+HOST_RUNTIME = f"{RUNTIME}/host_runtime/*.c"
+INCLUDES = (f"#{RUNTIME}/include",)
+PROFILED = f"{HOST}/profiled"
+CONVERSION = Phase(
+    "conversion",
+    '"include/opkit/runtimes/rknn2/tensors.h"',
+    ("opkit_read_tensor", "opkit_write_tensor"),
+)
+
+
+def host(env: Any, reports: bool) -> list[Any]:
+    """Return the nodes that the cases need besides the plugin for this PC.
+
+    In `build/rknn2/host/` they are the host runtime, librknnrt.so, and an instrumented plugin.
+
+    Args:
+        env: the environment.
+        reports: whether a report follows, which needs the profiled plugin.
+    """
+    librknnrt = runtime_library(env, f"{HOST}/librknnrt.so", HOST_RUNTIME, INCLUDES)
+    host_env = instrumented(compiler_for(env, "x64"))
+    library = linked_plugin(host_env, HOST, _kernel(host_env, HOST), librknnrt)
+    profiled = [_profiled_plugin(env, librknnrt)] if reports else []
+    return [harness(env), librknnrt, library, *profiled]
+
+
+def _profiled_plugin(env: Any, librknnrt: Any) -> Any:
+    """Return the node of a plugin like the delivered one, with a profile."""
+    host_env = compiler_for(env, "x64")
+    operator = env["OPERATOR"]
+    kernel, *others = operator_sources(operator)
+    compiled = profiled_objects(
+        host_env,
+        PROFILED,
+        [CONVERSION],
+        lambda flags: objects(host_env, [kernel], PROFILED, CCFLAGS=flags),
+    )
+    compiled += objects(host_env, [*others, *plugin_sources(operator)], PROFILED)
+    return linked_plugin(host_env, PROFILED, compiled, librknnrt)
+
+
+def _kernel(env: Any, folder: str, flags: Sequence[str] = ()) -> list[Any]:
+    operator = env["OPERATOR"]
+    sources = [*operator_sources(operator), *plugin_sources(operator)]
+    return objects(env, sources, folder, CCFLAGS=[*GUARDED, *flags])
+
+
+HARNESS_PARTS = Parts(f"{NAME}-", "get_rknn_custom_op", _kernel, (HOST_RUNTIME,), INCLUDES)

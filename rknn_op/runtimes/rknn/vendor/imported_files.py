@@ -8,12 +8,11 @@ from typing import Any
 
 import yaml
 
-from opkit.c_layout import block_comment
+from opkit.code_layout import block_comment, literal
 from opkit.description.case_values import sample
 from opkit.description.spec import OpSpec
 from opkit.description.types import ELEMENT_TYPES
-from opkit.files.cases import CASE_DTYPE
-from opkit.python_layout import literal
+from opkit.files.operator_texts import CASE_DTYPE
 from opkit.runtimes.rknn.settings import settings
 from rknn_op.runtimes.rknn.vendor.python_class import Converter, translated_shape_rule
 

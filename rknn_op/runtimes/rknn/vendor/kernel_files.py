@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from opkit.runtimes.rknn.limits import LIMITS
+from opkit.runtimes.rknn.boards import LIMITS
 from rknn_op.runtimes.rknn.vendor.vendor_folder import VendorFile
 
 # ---- The .c file ---------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ class KernelFile:
 
     @property
     def table_name(self) -> str:
-        """The name of the parameter table, with file:line; empty if there is none."""
+        """The name of the parameter table with file:line, or an empty text."""
         return f"{self._table[0]}[] in {self.file.at(self._table[1])}" if self._table else ""
 
     @cached_property

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from opkit import bounded_file
+from opkit import file_io
 from opkit.errors import OpkitError
 from opkit.text import printable, shortened
 
@@ -87,8 +87,8 @@ class VendorFolder:
         try:
             if not path.resolve(strict=True).is_relative_to(self.root):
                 raise OpkitError(f"{label}: is a link out of {self.label}; put the file there")
-            return VendorFile(name, label, bounded_file.read(path, "a source", MAX_BYTES))
-        except bounded_file.FileError as error:
+            return VendorFile(name, label, file_io.read_bounded(path, "a source", MAX_BYTES))
+        except file_io.FileError as error:
             raise OpkitError(f"{label}: {error.problem}") from None
         except (OSError, RuntimeError) as error:
             problem = getattr(error, "strerror", None) or error

@@ -10,10 +10,10 @@ from pathlib import Path
 import yaml
 
 from opkit.description.spec import OpSpec
-from opkit.runtimes.rknn2.converter import FOLDER
-from opkit.runtimes.rknn2.limits import READABLE, TENSOR_TYPES, unreadable_numbers
-from opkit.runtimes.rknn2.settings import PREFIX, settings
-from opkit.runtimes.rknn2.toolkit import DISTRIBUTION, PACKAGES
+from opkit.runtimes.rknn2.chips import READABLE, TENSOR_TYPES, unreadable_numbers
+from opkit.runtimes.rknn2.converter_class import FOLDER
+from opkit.runtimes.rknn2.describe import PREFIX, settings
+from opkit.runtimes.rknn2.toolkit2 import DISTRIBUTION, PACKAGES
 from rknn_op.runtimes.models import ConverterRules, Form, Models, OperatorList, Renaming, Toolkit
 
 _RENAMING = Renaming(
@@ -87,6 +87,7 @@ TOOLKIT = Toolkit(
     name="RKNN-Toolkit2",
     distribution=DISTRIBUTION,
     packages=PACKAGES,
+    environment=".venv-rknn2",
     module="rknn",
     suffix=".rknn",
     build=Path(__file__).with_name("toolkit_worker.py"),

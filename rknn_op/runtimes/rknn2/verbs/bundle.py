@@ -8,7 +8,7 @@ import click
 
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn2.chips import TARGETS
-from opkit.runtimes.rknn2.settings import NAME
+from opkit.runtimes.rknn2.describe import NAME
 from rknn_op.runtimes.rknn2.bundles import bundling
 from rknn_op.upkeep.chosen_operators import operators, refuse_equal_names, roots, with_runtime
 from rknn_op.verbs import values

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn.vx.board import PADDED
-from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
-from opkit.runtimes.rknn.vx.kernel import HARMLESS, notes, problems
+from opkit.runtimes.rknn.vx.emulated_kernel import HARMLESS, notes, problems
+from opkit.runtimes.rknn.vx.launch import PADDED
+from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
 from tests.runtimes.rknn.vx.support import int32, int32_array, launch, run, run_vx
 
 SOURCE = """\

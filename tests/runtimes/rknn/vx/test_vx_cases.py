@@ -9,8 +9,7 @@ import pytest
 
 from opkit.runtimes import parse
 from opkit.runtimes.invocation import Invocation
-from opkit.runtimes.rknn.vx.coverage import coverage
-from opkit.runtimes.rknn.vx.launch import Launch
+from opkit.runtimes.rknn.vx.launch import Launch, coverage
 from tests.marks import quick_first
 from tests.repositories import Repository
 

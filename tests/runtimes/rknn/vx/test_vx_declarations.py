@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn.vx.compiler import compile_vx
+from opkit.runtimes.rknn.vx.pc_compiler import compile_vx
 from opkit.runtimes.rknn.vx.signatures import VxKernel
 from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import launch, run

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit.runtimes.rknn.vx.kernel import function_of
+from opkit.runtimes.rknn.vx.emulated_kernel import function_of
 from rknn_op.runtimes.rknn.dot_products import DOT_PRODUCTS
 from tests.check.target_repositories import need
 from tests.repositories import EXAMPLES, Repository, installed_opkit

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import DTypeLike
 
-from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
+from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
 from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import KERNELS, Array, compute, launch, run
 

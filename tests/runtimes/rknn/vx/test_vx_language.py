@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import DTypeLike
 
 from opkit.runtimes.invocation import Value
-from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
+from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.runner import PAST_END
 from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import (

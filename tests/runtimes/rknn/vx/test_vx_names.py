@@ -14,8 +14,8 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from opkit.runtimes.rknn.vx import clang
-from opkit.runtimes.rknn.vx.compiler import compile_vx
-from opkit.runtimes.rknn.vx.names import macros
+from opkit.runtimes.rknn.vx.clang import macros
+from opkit.runtimes.rknn.vx.pc_compiler import compile_vx
 from tests.compiling import RKNN, compile_c
 from tests.runtimes.rknn.host_build import vx_runtime
 from tests.runtimes.rknn.vx.support import launch, param, run

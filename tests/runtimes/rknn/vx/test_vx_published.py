@@ -16,8 +16,8 @@ from numpy.typing import DTypeLike
 
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx import clang
-from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
-from opkit.runtimes.rknn.vx.reader import Broken, read
+from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
+from opkit.runtimes.rknn.vx.source_reader import Broken, read
 from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import Array, launch, run
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.launch import Border
+from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.runner import PAST_END, VxRunResult, emulator
 from tests.runtimes.rknn.host_build import vx_runtime
 from tests.runtimes.rknn.vx.support import (

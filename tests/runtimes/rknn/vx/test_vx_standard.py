@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
+from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
 from tests.runtimes.rknn.vx.support import launch, run
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from opkit.check.checking import run_kernel
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn.testing import vx_kernel
+from opkit.runtimes.rknn.vx_checks import vx_kernel
 from opkit.testing import (
     Border,
     Case,

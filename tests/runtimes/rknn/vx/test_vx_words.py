@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit.runtimes.rknn.vx.words import unpublished
+from opkit.runtimes.rknn.vx.drift import unpublished
 
 PUBLISHED = os.environ.get("PUBLISHED_VX", "")
 

@@ -1,0 +1,155 @@
+"""The files for RKNN-Toolkit2 on a PC: the operator's class, and the scripts that use it.
+
+An operator with a name of ONNX's own has no class, which the toolkit would ignore, but the names of
+its node and its reference for the scripts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from opkit.code_layout import literal
+from opkit.description.spec import OpSpec, Param, limits_of
+from opkit.runtimes.rknn2.chips import LIMITS, TARGETS
+from opkit.runtimes.rknn2.describe import DESCRIBE, settings
+from opkit.runtimes.rknn2.toolkit2 import LIST_CONSTANTS, opset_of
+from opkit.text import render
+
+FOLDER = "rknn2"
+"""The folder of these files in a repository; they run on Python 3.8 and later, without opkit."""
+
+_TEMPLATES = "runtimes/rknn2/templates"
+_CUSTOM_OPSETS = """\
+DOMAIN = "rknn_cst"
+OPSETS = [helper.make_opsetid("", 12), helper.make_opsetid(DOMAIN, 1)]"""
+_STANDARD_OPSETS = """\
+DOMAIN = ""  # ONNX's own
+OPSET = {opset}  # the newest that both the toolkit and the operator have
+OPSETS = [helper.make_opsetid(DOMAIN, OPSET)]"""
+_STANDARD_MODELS = """
+
+The node is {op_type} of ONNX, which RKNN-Toolkit2 has itself. Its
+params with a `source` are constant inputs, the others attributes."""
+_STANDARD_CONVERSION = """
+
+RKNN-Toolkit2 has its own {op_type}, so no class is registered, and
+the reference is compared with it. The board needs librknnrt 2.x: 1.6.0 aborts in rknn_init."""
+
+
+def files(spec: OpSpec) -> dict[str, str]:
+    """Return path -> text of the class and of the scripts."""
+    op_type = settings(spec).op_type
+    return _standard(spec, op_type) if settings(spec).is_standard else _custom(spec, op_type)
+
+
+def _custom(spec: OpSpec, op_type: str) -> dict[str, str]:
+    words = {"module": "custom_op", "operator": "CustomOp"}
+    model = {
+        "more": "",
+        "onnx_names": "helper",
+        "opsets": _CUSTOM_OPSETS,
+        "make_model": _block("make_custom_model.py"),
+    }
+    conversion = {
+        "more": "",
+        "classes": "CLASSES = [CustomOp]  # of operators that the toolkit does not have",
+        "simulated": "the simulator",
+    }
+    return {
+        f"{FOLDER}/{spec.lower}_custom_op.py": _operator(spec, "custom_op.py", op_type=op_type),
+        **_scripts(spec, words, model, conversion),
+    }
+
+
+def _standard(spec: OpSpec, op_type: str) -> dict[str, str]:
+    words = {"module": "node", "operator": "Node"}
+    model = {
+        "more": _STANDARD_MODELS.format(op_type=op_type),
+        "onnx_names": "helper, numpy_helper",
+        "opsets": _STANDARD_OPSETS.format(opset=opset_of(op_type)),
+        "make_model": _block("make_standard_model.py"),
+    }
+    conversion = {
+        "more": _STANDARD_CONVERSION.format(op_type=op_type),
+        "classes": f"CLASSES = []  # none: the toolkit has its own {op_type}",
+        "simulated": f"RKNN-Toolkit2's own {op_type}",
+    }
+    shape = ".reshape(-1)" if op_type in LIST_CONSTANTS else ""
+    node = _operator(spec, "standard_node.py", op_type=op_type, constant_shape=shape)
+    return {f"{FOLDER}/{spec.lower}_node.py": node, **_scripts(spec, words, model, conversion)}
+
+
+def _block(template: str, **values: str) -> str:
+    """Return the text of a template that is a part of another, without the last newline."""
+    return render(f"{_TEMPLATES}/{template}", **values).rstrip("\n")
+
+
+def _operator(spec: OpSpec, template: str, **values: str) -> str:
+    """Return the module of the operator's tensors and params, and of its reference."""
+    outputs = {output.name: output.dtype for output in spec.outputs}
+    inputs = [input_.name for input_ in spec.inputs]
+    constants = [param.name for param in spec.params if param.source]
+    params = dict(map(_param, spec.params))
+    return render(
+        f"{_TEMPLATES}/{template}",
+        lower=spec.lower,
+        limits=_block("operator_limits.py", max_rank=str(LIMITS.rank)),
+        inputs=literal(inputs, "INPUTS = "),
+        constants=literal(constants, "CONSTANTS = "),
+        outputs=literal(outputs, "OUTPUTS = "),
+        params=literal(params, "PARAMS = "),
+        methods=_block("operator_methods.py", **_allowed(spec)),
+        functions=_block("operator_functions.py"),
+        **values,
+    )
+
+
+def _allowed(spec: OpSpec) -> dict[str, str]:
+    """Return the parts of the methods that refuse values that op.yml does not allow."""
+    if not any(map(limits_of, spec.params)):
+        return {"check_attribute": "", "check_value": "", "check_allowed": ""}
+    return {
+        "check_attribute": "        if name in self.PARAMS:\n"
+        "            self._value(node, name, value)\n",
+        "check_value": "        self._check_allowed(node, name, result.tolist())\n",
+        "check_allowed": f"\n{_block('operator_allowed.py')}\n",
+    }
+
+
+def _scripts(
+    spec: OpSpec,
+    words: Mapping[str, str],
+    model: Mapping[str, str],
+    conversion: Mapping[str, str],
+) -> dict[str, str]:
+    """Return path -> text of the scripts.
+
+    Args:
+        spec: the operator.
+        words: the placeholders of both.
+        model: those of make_onnx.py.
+        conversion: those of convert.py.
+    """
+    common = {"lower": spec.lower, **words}
+    return {
+        f"{FOLDER}/make_onnx.py": render(f"{_TEMPLATES}/make_onnx.py", **common, **model),
+        f"{FOLDER}/convert.py": render(
+            f"{_TEMPLATES}/convert.py",
+            **common,
+            **conversion,
+            target=DESCRIBE.target_of(spec),
+            targets=literal(list(TARGETS), "TARGETS = ", 0),
+        ),
+    }
+
+
+def _param(param: Param) -> tuple[str, dict[str, Any]]:
+    attributes: dict[str, Any] = {"type": "str" if param.type.is_text else param.type.element.dtype}
+    if param.type.is_list:
+        attributes["lengths"] = [param.length] if param.length else range(1, LIMITS.items + 1)
+    attributes |= limits_of(param)
+    if param.default is not None:
+        default = param.default
+        attributes["default"] = list(default) if isinstance(default, tuple) else default
+    return param.name, attributes

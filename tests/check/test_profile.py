@@ -114,7 +114,7 @@ def test_record_of_a_call() -> None:
 
 
 def test_phases_are_those_of_the_harness() -> None:
-    header = Path(harness_client.__file__).with_name("memory") / "profile.h"
+    header = Path(harness_client.__file__).with_name("harness") / "memory/profile.h"
     assert tuple(re.findall(r'X\(\w+, "(\w+)"\)', header.read_text())) == PHASES
 
 

@@ -17,7 +17,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from benchmarks.instructions import Block
-from benchmarks.kernels.programs import run
+from benchmarks.programs import run
 
 _ITERATIONS = 200
 _SHARE = 0.005  # of the executed instructions: rarer blocks count one cycle per instruction

@@ -9,13 +9,12 @@ instructions, llvm-mca tells the cycles (benchmarks/board_cycles.py). `without` 
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import board_cycles, calls, instructions, results_file
-from benchmarks.kernels.programs import compiler_version
+from benchmarks.programs import compiler_version
 from opkit.toolchains.flags import EXACT, optimization
 
 COMMAND = "python -m benchmarks.boards --output benchmarks"
@@ -98,20 +97,14 @@ cycles are those of llvm-mca, with all data in the first cache ({models}).
 {chr(10).join(tables)}"""
 
 
-def main() -> int:
+def main() -> None:
     """Measure, print, and write with --output."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.boards", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = results_file.parser("boards", __doc__)
     parser.add_argument("--operators", nargs="+", choices=OPERATORS, default=OPERATORS)
-    parser.add_argument("--output", type=Path, help="the folder of RESULTS.md")
     options = parser.parse_args()
     text = section(tuple(options.operators))
-    print(text)
-    if options.output:
-        print(f"written: {results_file.write_section(options.output, 'boards', text)}")
-    return 0
+    results_file.finish(options.output, "boards", text)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

@@ -18,7 +18,6 @@ exact than the seconds.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import resource
@@ -251,26 +250,19 @@ is to the line above.
 {first_table if firsts else ""}"""
 
 
-def main() -> int:
+def main() -> None:
     """Measure, print, and write with --output."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.build", description=(__doc__ or "").splitlines()[0]
-    )
-    parser.add_argument("--runs", type=int, default=5, help="a time is the median of so many")
+    parser = results_file.parser("build", __doc__, runs=5)
     parser.add_argument(
         "--warm", action="store_true", help="without cold builds, which take most of the time"
     )
-    parser.add_argument("--output", type=Path, help="the folder of RESULTS.md")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rows = measure(Path(folder), options.runs, options.warm)
         firsts = [] if options.warm else first_contact(Path(folder), options.runs)
     text = section(rows, options.runs, firsts)
-    print(text)
-    if options.output:
-        print(f"written: {results_file.write_section(options.output, 'build', text)}")
-    return 0
+    results_file.finish(options.output, "build", text)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.kernels.programs import run
+from benchmarks.programs import run
 from opkit import runtimes, toolchains
 from opkit.check.executors import emulator
 from opkit.description.parser import PC
@@ -19,7 +19,7 @@ from opkit.toolchains.flags import C_LANGUAGE
 from rknn_op import template
 
 HERE = Path(__file__).resolve().parent
-FOLDERS = (template.EXAMPLES, HERE / "kernels/operators")
+FOLDERS = (template.EXAMPLES, HERE / "examples")
 
 UNARY = ("exp", "tanh", "erf", "sigmoid", "gelu", "mish")
 """The functions of the operators `scalar_*`, which have one input."""

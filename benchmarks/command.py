@@ -11,7 +11,6 @@ The command is installed from its wheel, with its bytecode.
 
 from __future__ import annotations
 
-import argparse
 import compileall
 import os
 import shutil
@@ -256,12 +255,10 @@ _HEAD_OF_MANY = [
 
 def main() -> None:
     """Measure, and print or write the section."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=15)
+    parser = results_file.parser("command", __doc__, runs=15)
     parser.add_argument("--repositories", type=int, default=1000)
     parser.add_argument("--checked", default=CHECKED, help="the example of the warm check")
     parser.add_argument("--work", type=Path, help="the folder to work in; default: a temporary one")
-    parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     counts = [max(1, options.repositories // part) for part in (4, 2, 1)]
     with tempfile.TemporaryDirectory(dir=options.work) as folder:
@@ -271,10 +268,7 @@ def main() -> None:
         costs = many(command, counts)
         text = section(singles, options.checked, checks, costs, options.runs)
     before = results_file.section_of(options.output or Path(__file__).parent, "command")
-    if options.output:
-        results_file.write_section(options.output, "command", text)
-    else:
-        print(text)
+    results_file.finish(options.output, "command", text)
     if worse := results_file.worse(before, text, FIGURES):
         sys.exit("worse than the last record by a quarter:\n" + "\n".join(worse))
 

@@ -12,7 +12,6 @@ tells the cycles of a board's processor (benchmarks/board_cycles.py).
 
 from __future__ import annotations
 
-import argparse
 import math
 import os
 import tempfile
@@ -24,7 +23,7 @@ import numpy as np
 from elftools.elf.elffile import ELFFile
 
 from benchmarks import board_cycles, calls, instructions, results_file
-from benchmarks.kernels.programs import compiler_version
+from benchmarks.programs import compiler_version
 from opkit.description.parser import PC
 from opkit.toolchains.abi import ABIS
 
@@ -202,23 +201,16 @@ is the geometric mean of the ratios to the first column. Flags: {flags}.
 {tables}"""
 
 
-def main() -> int:
+def main() -> None:
     """Measure, print, and write with --output."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.flags", description=(__doc__ or "").splitlines()[0]
-    )
-    parser.add_argument("--runs", type=int, default=5, help="processes of each candidate")
+    parser = results_file.parser("flags", __doc__, runs=5)
     parser.add_argument("--abis", nargs="+", choices=ABIS, default=tuple(ABIS))
     parser.add_argument("--operators", nargs="+", choices=OPERATORS, default=OPERATORS)
-    parser.add_argument("--output", type=Path, help="the folder of RESULTS.md")
     options = parser.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     text = section(options.abis, options.operators, options.runs)
-    print(text)
-    if options.output:
-        print(f"written: {results_file.write_section(options.output, 'flags', text)}")
-    return 0
+    results_file.finish(options.output, "flags", text)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

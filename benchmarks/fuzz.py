@@ -9,7 +9,6 @@ the current folder.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import importlib
 import json
@@ -134,25 +133,22 @@ def _atheris(name: str, seconds: int) -> None:
 
 def main() -> None:
     """Run the command line of the module's docstring."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = results_file.parser("fuzz", __doc__)
     parser.add_argument("--mutants", type=int, default=2000, help="damaged files of each kind")
-    parser.add_argument("--output", type=Path, help="the folder of RESULTS.md")
     parser.add_argument("--atheris", choices=_READERS, help="let atheris make the files")
     parser.add_argument("--seconds", type=int, default=60, help="how long atheris runs")
     options = parser.parse_args()
     if options.atheris:
         _atheris(options.atheris, options.seconds)
     table = _table(options.mutants)
-    print(table)
-    if options.output:
-        text = (
-            "## Damaged packages and libraries\n\n"
-            f"`python -m benchmarks.fuzz --mutants {options.mutants} --output benchmarks`, "
-            f"{results_file.machine()}. The most that reading one of them took: time of the "
-            "processor, under tracemalloc, and memory. None raised an exception that is not for "
-            f"users.\n\n{table}"
-        )
-        results_file.write_section(options.output, "fuzz", text)
+    text = (
+        "## Damaged packages and libraries\n\n"
+        f"`python -m benchmarks.fuzz --mutants {options.mutants} --output benchmarks`, "
+        f"{results_file.machine()}. The most that reading one of them took: time of the "
+        "processor, under tracemalloc, and memory. None raised an exception that is not for "
+        f"users.\n\n{table}"
+    )
+    results_file.finish(options.output, "fuzz", text)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ of a run.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import subprocess
 import sys
@@ -206,22 +205,15 @@ SECTIONS: dict[str, Callable[[Path, int], str]] = {
 
 def main() -> None:
     """Run the benchmarks."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = results_file.parser("models", __doc__, runs=5)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"default: {', '.join(SECTIONS)}")
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
     if unknown := [part for part in arguments.parts if part not in SECTIONS]:
         parser.error(f"invalid part {unknown[0]!r} (expected {', '.join(SECTIONS)})")
     for part in arguments.parts or SECTIONS:
         with tempfile.TemporaryDirectory() as folder:
             text = SECTIONS[part](Path(folder), arguments.runs)
-        print(text)
-        if arguments.output:
-            path = results_file.write_section(arguments.output, f"models_{part}", text)
-            print(f"\nwritten into {path}", file=sys.stderr)
+        results_file.finish(arguments.output, f"models_{part}", text)
 
 
 if __name__ == "__main__":

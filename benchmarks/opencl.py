@@ -10,7 +10,6 @@ in min, max, clamp and ilogb. Transcendental functions are compared with numpy, 
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import tempfile
@@ -319,21 +318,15 @@ def report(types: Sequence[str]) -> str:
     )
 
 
-def main() -> int:
+def main() -> None:
     """Compare, print, and write with --output."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.opencl", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = results_file.parser("opencl", __doc__)
     every = [*INTEGERS, "float"]
     parser.add_argument("--types", nargs="+", choices=every, default=every, help="of elements")
-    parser.add_argument("--output", type=Path, help="the folder of RESULTS.md")
     options = parser.parse_args()
     text = report(options.types)
-    print(text)
-    if options.output:
-        print(f"written: {results_file.write_section(options.output, 'opencl', text)}")
-    return 0
+    results_file.finish(options.output, "opencl", text)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

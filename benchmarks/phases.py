@@ -8,7 +8,6 @@ Prints the table; with --output, writes it into RESULTS.md of that folder. The k
 
 from __future__ import annotations
 
-import argparse
 import re
 import shutil
 import sys
@@ -21,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import results_file
-from benchmarks.kernels.programs import run
+from benchmarks.programs import run
 from opkit.check.operators import Operator
 from opkit.check.profile import PHASES, CallProfile, Profile, profile_of
 from opkit.report.profiles import time_text
@@ -156,22 +155,15 @@ pages.
 """
 
 
-def main() -> int:
+def main() -> None:
     """Measure, print, and write with --output."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.phases", description=(__doc__ or "").splitlines()[0]
-    )
-    parser.add_argument("--runs", type=int, default=31, help="the number of calls")
+    parser = results_file.parser("phases", __doc__, runs=31)
     parser.add_argument("--examples", nargs="+", choices=list(CALLS), default=list(CALLS))
-    parser.add_argument("--output", type=Path, help="the folder of RESULTS.md")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         text = section(options.examples, options.runs, Path(folder))
-    print(text)
-    if options.output:
-        print(f"written: {results_file.write_section(options.output, 'phases', text)}")
-    return 0
+    results_file.finish(options.output, "phases", text)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

@@ -12,9 +12,7 @@ extension. Code that is not vectorized executes as many instructions with it.
 
 from __future__ import annotations
 
-import argparse
 import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
 from math import prod
@@ -197,31 +195,23 @@ qemu; compiled for the instruction set in the column's head. `-`: this qemu fail
 """
 
 
-def main() -> int:
+def main() -> None:
     """Measure, print, and write with --output."""
     known = list(cases(large=False))
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.pplnn", description=(__doc__ or "").splitlines()[0]
-    )
-    parser.add_argument("--runs", type=int, default=31, help="a time is the median of so many")
+    parser = results_file.parser("pplnn", __doc__, runs=31)
     parser.add_argument("--examples", nargs="+", choices=known, default=known)
-    parser.add_argument("--output", type=Path, help="the folder of RESULTS.md")
     options = parser.parse_args()
     try:
         emulator("riscv64")
     except ExecutorError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+        raise SystemExit(f"error: {error}") from None
     rows = []
     for name in options.examples:
         with tempfile.TemporaryDirectory() as folder:
             rows += measured(name, options.runs, Path(folder))
     text = section(rows, options.runs)
-    print(text)
-    if options.output:
-        print(f"written: {results_file.write_section(options.output, 'pplnn', text)}")
-    return 0
+    results_file.finish(options.output, "pplnn", text)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

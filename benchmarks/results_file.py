@@ -1,7 +1,8 @@
-"""RESULTS.md, with one section per benchmark, and the description of the machine."""
+"""RESULTS.md, with one section per benchmark: its command line, its figures, the machine."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import re
@@ -12,6 +13,30 @@ NAME = "RESULTS.md"
 WORSE = 1.25
 """A figure above this multiple of the last record is worse; below it are the machine's moods."""
 _HEAD = "# Results of the benchmarks\n\nEach section names the command that makes it.\n"
+
+
+def parser(name: str, description: str | None, runs: int = 0) -> argparse.ArgumentParser:
+    """Return the parser of a benchmark's command line, with `--output`.
+
+    Args:
+        name: the module in `benchmarks`.
+        description: its docstring, of which the first line is shown.
+        runs: the default of `--runs`; 0: there is no such option.
+    """
+    made = argparse.ArgumentParser(
+        prog=f"python -m benchmarks.{name}", description=(description or "").splitlines()[0]
+    )
+    if runs:
+        made.add_argument("--runs", type=int, default=runs, help="the runs of each measurement")
+    made.add_argument("--output", type=Path, help="the folder of RESULTS.md")
+    return made
+
+
+def finish(folder: Path | None, name: str, text: str) -> None:
+    """Print a section, and write it into the folder's RESULTS.md; None: print it only."""
+    print(text)
+    if folder:
+        print(f"written: {write_section(folder, name, text)}")
 
 
 def write_section(folder: Path, name: str, text: str) -> Path:

@@ -8,7 +8,6 @@ of processes with its own clone of the workspace; all machines check all operato
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import resource
@@ -163,10 +162,9 @@ def shared(folder: Path, machines: int) -> str:
 
 def main() -> None:
     """Measure, and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = results_file.parser("workspace", __doc__)
     parser.add_argument("--operators", type=int, default=200)
     parser.add_argument("--machines", type=int, default=2)
-    parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         text = (
@@ -177,9 +175,7 @@ def main() -> None:
             "`rknn-op check` of all operators on several machines at the same time, with one "
             f"folder as `cache=`:\n\n{shared(Path(scratch), options.machines)}\n"
         )
-    print(text)
-    if options.output:
-        print(results_file.write_section(options.output, "workspace", text))
+    results_file.finish(options.output, "workspace", text)
 
 
 if __name__ == "__main__":

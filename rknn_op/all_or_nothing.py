@@ -13,7 +13,7 @@ from opkit.scratch import scratch_folder
 
 
 def apply(folder: Path, contents: Mapping[str, bytes | None]) -> None:
-    """Write and delete files, in this order of them; restore all if one cannot be changed.
+    """Write and delete files in order; restore all of them after an error.
 
     Args:
         folder: the folder of the files.
@@ -52,7 +52,7 @@ def restored_on_error(folder: Path, paths: Collection[str]) -> Iterator[None]:
 
 
 def _change(folder: Path, path: str, content: bytes | None) -> None:
-    """Write a file, or delete it and the folders above it that are empty then."""
+    """Write a file, or delete it with the empty folders above it."""
     if content is not None:
         write_bytes(folder, path, content)
         return
@@ -83,7 +83,7 @@ def refuse_existing(folder: Path) -> None:
 
 
 def create_folder(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Make a folder: whole, or not at all.
+    """Make a folder atomically.
 
     Args:
         folder: the new folder.

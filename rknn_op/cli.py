@@ -39,7 +39,7 @@ VERBS = {
 
 
 class _Verbs(click.Group):
-    """Import a verb when it is called; tell errors of the user from bugs of the command.
+    """Import a verb when it is called; report errors of the user and bugs differently.
 
     An error of the user is one line on stderr and exit status 1. A bug is a traceback and status
     70, the one of sysexits.h for internal errors.
@@ -96,7 +96,7 @@ def _command(verb: str) -> click.Command:
 
 
 def _require_current_folder() -> None:
-    """Require the current folder to exist, as no relative path has a meaning without it.
+    """Require the current folder to exist: relative paths need it.
 
     Raises:
         OpkitError: it was deleted.
@@ -114,7 +114,7 @@ def _require_current_folder() -> None:
     invoke_without_command=True,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="The command line of RKNN-Toolkit's rknn.bin.custom_op works too: "
+    epilog="The command line of the vendor's generator works too: "
     "--action create --config YAML --op_path DIR, --action build --op_path DIR.",
 )
 @click.version_option(VERSION, "--version", prog_name="rknn-op")
@@ -123,7 +123,7 @@ def _require_current_folder() -> None:
 @click.option("-p", "--op_path", hidden=True)
 @click.pass_context
 def main(ctx: click.Context, action: str | None, config: str | None, op_path: str | None) -> None:
-    """Custom operators for RKNN-Toolkit, RKNN-Toolkit2 and PPLNN, each from one YAML file."""
+    """Custom operators for chips and their runtimes, each from one YAML file."""
     ctx.color = chosen_color(os.environ)
     if ctx.invoked_subcommand is not None:
         return

@@ -22,14 +22,14 @@ class Interrupted(BaseException):
 
 
 def watch() -> None:
-    """Raise Interrupted at the first SIGINT, and ignore further ones: they would stop the cleanup.
+    """Raise Interrupted at the first SIGINT; ignore further ones, which would stop the cleanup.
 
     A process that ignores SIGINT, such as a background job of a script, still does.
     """
     import signal  # only here: main() handles Ctrl-C during this import
 
     def interrupt(*_: object) -> None:
-        if os.getpid() != main:  # a forked worker, whose parent tells the user
+        if os.getpid() != main:  # a forked worker: the parent prints the message
             os._exit(STATUS)
         ignore()
         raise Interrupted

@@ -33,7 +33,7 @@ def runtime_of_target(target: str, among: Iterable[str] | None = None) -> str:
         among: the names of the runtimes to choose from, in the order of messages; None: all.
 
     Raises:
-        OpkitError: the target is none of theirs; the message has its reason, or the targets.
+        OpkitError: the target is unknown or unsupported; the message lists the targets.
     """
     runtimes = [available()[name] for name in (available() if among is None else among)]
     for runtime in runtimes:

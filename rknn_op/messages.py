@@ -25,7 +25,7 @@ def warn(warnings: Iterable[object]) -> None:
 
 
 def end_with(problems: Sequence[object], total: int, done: str) -> None:
-    """Print the errors of some of many repositories, if there are any.
+    """Print the errors of repositories, and raise a summary.
 
     Args:
         problems: the errors.

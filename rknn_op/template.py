@@ -6,9 +6,9 @@ Every command imports this module: what only the origin needs is imported in its
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import rknn_op
 from opkit.version import VERSION
@@ -43,8 +43,7 @@ def files() -> dict[str, bytes]:
 # ---- The origin: the repository that has its history and its documentation -----------------------
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """A repository with the template's history.
 
     Attributes:
@@ -90,7 +89,7 @@ def of_checkout(root: Path) -> Origin | None:
 
 
 def documentation(origin: Origin | None) -> str:
-    """Return the README's last line, the template's address; empty: it is not on the web."""
+    """Return the README's last line, the template's URL; empty if it is not on the web."""
     from urllib.parse import urlsplit, urlunsplit
 
     parts = urlsplit(origin.url if origin else "")

@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 
 from benchmarks import build, command, results_file
-from benchmarks.kernels.cycles import hot_loop
-from benchmarks.kernels.plot import spread
 from benchmarks.mutations import __main__ as mutations
 from benchmarks.mutations import python_changes
 from benchmarks.mutations.nearest import NEAREST, nearest
@@ -40,55 +38,6 @@ def rows(text: str) -> dict[str, list[list[str]]]:
 
 
 @pytest.mark.slow
-def test_kernels(tmp_path: Path) -> None:
-    sizes = ("1000", "1048576")
-    settings = (
-        "--runs",
-        "1",
-        "--parts",
-        "examples",
-        "--examples",
-        "exp",
-        "--sizes",
-        *sizes,
-        "--output",
-        str(tmp_path),
-    )
-    printed = run("benchmarks.kernels", *settings)
-
-    text = (tmp_path / "RESULTS.md").read_text()
-    found = rows(text)
-    *aims, small, large = found["exp"]
-    assert [aim[1].split()[1] for aim in aims] == ["x", "x"]
-    assert (small[0], large[0]) == ("1,000", "1,048,576")
-    # ns per element; then memcpy, numpy and both scalar kernels.
-    assert all(re.fullmatch(NUMBER, cell) for cell in small[1:] + large[1:])
-    assert len(small) == 6
-    for what in ("half to float", "float to half"):
-        *_, aim, small, large = found[what]
-        assert aim[0] == "at most 2.5 x memcpy"
-        assert [len(small), len(large)] == [3, 3]
-    assert "python -m benchmarks.kernels --output benchmarks" in text
-    if "no plot" not in printed:
-        assert (tmp_path / "kernels.svg").read_text().count(">memcpy<") == 3
-        assert "(kernels.svg)" in text
-    if "no llvm-mca" not in text:
-        assert [float(cell) > 0.5 for cell in found["cortex-a7"][0][1:]] == [True, True]
-        assert [float(cell) > 0.5 for cell in found["cortex-a35"][0][1:]] == [True, True]
-
-
-@pytest.mark.slow
-def test_elementwise_kernels(tmp_path: Path) -> None:
-    settings = ("--runs", "1", "--parts", "elementwise", "--functions", "exp")
-    run("benchmarks.kernels", *settings, "--output", str(tmp_path))
-    found = rows((tmp_path / "RESULTS.md").read_text())
-    *aims, times = found["exp"]
-    assert [aim[1] for aim in aims] == [f"at most {limit}" for limit in (3, 8, 1.9, 6.5, 1.5)]
-    assert all(re.fullmatch(NUMBER, cell) for cell in times)
-    assert len(found["add, (N) and a scalar"]) == 2
-
-
-@pytest.mark.slow
 def test_flags(tmp_path: Path) -> None:
     settings = ("--runs", "1", "--abis", "x64", "aarch64", "--operators", "layer_norm")
     run("benchmarks.flags", *settings, "--output", str(tmp_path))
@@ -98,14 +47,6 @@ def test_flags(tmp_path: Path) -> None:
     (_, shares) = found["results that differ from x64's"]
     # On 64-bit ARM, results are those of x64 without fused additions only.
     assert [share == "0.00%" for share in shares] == [False] * 3 + [True] * 4
-
-
-def test_vx(tmp_path: Path) -> None:
-    run("benchmarks.vx", "--runs", "1", "--kernels", "1", "2", "--output", str(tmp_path))
-    text = (tmp_path / "RESULTS.md").read_text()
-    assert "python -m benchmarks.vx --output benchmarks" in text
-    assert rows(text)["1"][0][2] == "at most 0.5"
-    assert re.fullmatch(NUMBER, rows(text)["2"][0][0])
 
 
 @pytest.mark.slow
@@ -162,16 +103,6 @@ def test_section_of_results(tmp_path: Path) -> None:
     assert results_file.section_of(tmp_path / "none", "command") == ""
 
 
-@pytest.mark.slow
-def test_rknn2(tmp_path: Path) -> None:
-    run("benchmarks.rknn2", "--runs", "3", "--examples", "exp", "--output", str(tmp_path))
-    text = (tmp_path / "RESULTS.md").read_text()
-    assert "python -m benchmarks.rknn2 --output benchmarks" in text
-    time, size = rows(text)["exp"]
-    assert re.fullmatch(NUMBER + " x", time[-1])
-    assert [len(cell) > 4 for cell in size] == [True, True]
-
-
 def test_ratio_is_relative_to_baseline() -> None:
     text = build.section([("commands by hand", 2.0, None), ("scons", 3.0, 2.0)], runs=5)
     assert rows(text)["scons"] == [["3.00", "1.50 x"]]
@@ -211,36 +142,6 @@ def test_benchmarks_write_separate_sections(tmp_path: Path) -> None:
 
 def test_machine_description_omits_host_name() -> None:
     assert re.match(r"\d+ cores, .*Python 3\.", results_file.machine())
-
-
-def test_hot_loop() -> None:
-    assembly = """
-convert:
-    cmp x2, #8
-    b.lo .L2
-.L1:
-    ldr q0, [x0], #16
-    sub x2, x2, #8
-    cmp x2, #7
-    b.hi .L1
-.L2:
-    subs x2, x2, #1
-    b.ne .L2
-    ret
-    .size\tconvert, 1
-"""
-    body, elements = hot_loop(assembly, "convert")
-    assert elements == 8
-    assert body.split()[0] == ".L1:"
-    assert body.split()[-1] == ".L1"
-    assert body.count("\n") == 5
-
-
-def test_plot_labels_do_not_overlap() -> None:
-    placed = spread({"low": 1.0, "middle": 1.01, "high": 100.0})
-    assert placed["middle"] / placed["low"] > 1.5
-    assert placed["high"] == pytest.approx(100)
-    assert placed["low"] * placed["middle"] == pytest.approx(1.01)
 
 
 @pytest.mark.slow
@@ -377,15 +278,6 @@ def test_phases(tmp_path: Path) -> None:
         assert 0 < math <= total
 
 
-@pytest.mark.slow
-def test_threads(tmp_path: Path) -> None:
-    """Both plugins compute the same bits, or the program fails."""
-    printed = run("benchmarks.threads", "--runs", "2", "--output", str(tmp_path))
-    text = (tmp_path / "RESULTS.md").read_text()
-    assert rows(text)["exp"][0][3] == "at least 1.8 x"
-    assert "python -m benchmarks.threads --output benchmarks" in printed
-
-
 def test_every_onnx_operator_of_the_library_has_a_benchmark_call() -> None:
     assert {*library_benchmark.operators()} - {*CALLS} == set()
 
@@ -404,12 +296,3 @@ def test_operators(tmp_path: Path) -> None:
             assert bool(re.fullmatch(NUMBER, wide)) == (name == "Selu")
             assert holds in ("yes", "**no**")
     assert len(found["geometric mean"][0]) == 5
-
-
-@pytest.mark.slow
-def test_plain_loops(tmp_path: Path) -> None:
-    run("benchmarks.operators.plain_loops", "--operators", "CumSum", "--output", str(tmp_path))
-    [[inputs, plain, ours, ratio, holds]] = rows((tmp_path / "RESULTS.md").read_text())["CumSum"]
-    assert inputs == "x 2x64x64, axis=1"
-    assert float(ratio) == pytest.approx(int(ours) / int(plain), abs=0.01)
-    assert holds == "yes"

@@ -180,6 +180,29 @@ def test_only_a_runtime_imports_its_modules(graph: Graph) -> None:
         assert {runtime_of(name) for name in names} <= {runtime_of(module), ""}, module
 
 
+def runtimes_in(text: str) -> set[str]:
+    """Return the words of a text that are names of runtimes, or of their toolkits."""
+    words = re.findall(r"\b[a-z]+\d?\b", re.sub(r"rknn[-_]op", "", text.lower()))
+    return {*words} & {*available()}
+
+
+def test_only_the_folder_of_a_runtime_names_it() -> None:
+    """A text or a rule of the tool for one runtime is in the tool's part of that runtime."""
+    named = {
+        module: names
+        for module, path in modules().items()
+        if module.startswith("rknn_op.") and not module.startswith("rknn_op.runtimes.")
+        if (names := runtimes_in(path.read_text()))
+    }
+    assert named == {}
+
+
+def test_name_of_a_runtime_is_found() -> None:
+    assert runtimes_in('if name == "rknn2": # RKNN-Toolkit, in .venv-rknn') == {"rknn", "rknn2"}
+    assert runtimes_in("for PPLNN, a file.rknn") == {"pplnn", "rknn"}
+    assert runtimes_in("`rknn-op check`, from rknn_op.cli; rknn-opkit, rknn_kernel_add.c") == set()
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -12,7 +12,6 @@ takes about a minute for each function, and minutes for sin, cos and tan.
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 import tempfile
@@ -22,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import results_file
-from benchmarks.kernels.programs import INCLUDE, compile_c, compiler_version, run
+from benchmarks.programs import INCLUDE, compile_c, compiler_version, run
 
 HERE = Path(__file__).resolve().parent
 SIZE = 1 << 20
@@ -183,14 +182,10 @@ The distance in floats to the float nearest to the exact value, which is glibc's
 
 def main() -> None:
     """Measure, print, and write with --output."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.math", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = results_file.parser("math", __doc__, runs=21)
     parser.add_argument("names", nargs="*", help="functions; default: all")
-    parser.add_argument("--runs", type=int, default=21, help="a time is the minimum of so many")
     parser.add_argument("--exhaustive", action="store_true", help="errors instead of speed")
     parser.add_argument("--stride", type=int, default=1, help="of the bits of arguments")
-    parser.add_argument("--output", type=Path, help="the folder of RESULTS.md")
     options = parser.parse_args()
     names = options.names or [name for name in INTERVALS if name != "pow" or not options.exhaustive]
     with tempfile.TemporaryDirectory() as folder:
@@ -199,10 +194,8 @@ def main() -> None:
             text = error_section(program, names, options.stride)
         else:
             text = speed_section(program, names, options.runs)
-    print(text)
-    if options.output:
-        section = "math-errors" if options.exhaustive else "math"
-        print(f"written: {results_file.write_section(options.output, section, text)}")
+    section = "math-errors" if options.exhaustive else "math"
+    results_file.finish(options.output, section, text)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ counts: noise only adds. The facts are of the first of an operator's calls.
 
 from __future__ import annotations
 
-import argparse
 import math
 import os
 import tempfile
@@ -30,8 +29,8 @@ import yaml
 
 import rknn_op.creation.operator_library
 from benchmarks import results_file
-from benchmarks.kernels.programs import compiler_version
 from benchmarks.operators.calls import CALLS
+from benchmarks.programs import compiler_version
 from opkit.check.operators import Operator
 from opkit.runtimes.invocation import Array, Invocation, Kernel, RunOptions
 from rknn_op.creation import new_repository, operator_library
@@ -272,15 +271,11 @@ of {BASELINE}: at most {AIM:g} x each, {AIM_OF_ALL:g} x in the geometric mean.
 """
 
 
-def main() -> int:
+def main() -> None:
     """Measure, print, and write with --output."""
     known = operators()
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.operators", description=(__doc__ or "").splitlines()[0]
-    )
-    parser.add_argument("--runs", type=int, default=9, help="a time is the minimum of so many")
+    parser = results_file.parser("operators", __doc__, runs=9)
     parser.add_argument("--operators", nargs="+", choices=known, default=[*known])
-    parser.add_argument("--output", type=Path, help="the folder of RESULTS.md")
     parser.add_argument("--record", action="store_true", help="write operators/measured.yml")
     options = parser.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -298,11 +293,8 @@ def main() -> int:
     if options.record:
         record(results)
     text = section(results, options.runs)
-    print(text)
-    if options.output:
-        print(f"written: {results_file.write_section(options.output, 'operators', text)}")
-    return 0
+    results_file.finish(options.output, "operators", text)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

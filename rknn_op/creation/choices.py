@@ -155,7 +155,7 @@ def check_name(name: str) -> None:
 
 
 def ask_choices(name: str, given: Choices, licenses: Path = template.LICENSES) -> Choices:
-    """Ask for the choices of a new operator that no option has made.
+    """Ask for the choices of a new operator that are not given as options.
 
     Args:
         name: the name of the operator.
@@ -198,7 +198,7 @@ def ask_choices(name: str, given: Choices, licenses: Path = template.LICENSES) -
 
 
 def with_defaults(given: Choices) -> Choices:
-    """Return the choices with the default answers in place of missing ones.
+    """Return the choices, with default answers for missing ones.
 
     Raises:
         OpkitError: the target is unknown.
@@ -218,7 +218,7 @@ def check_runtimes(names: Sequence[str]) -> None:
     """Refuse unknown runtimes.
 
     Raises:
-        OpkitError: a name is unknown, or there is none.
+        OpkitError: a name is unknown, or the list is empty.
     """
     expected = ", ".join(runtimes.available())
     for name in names:
@@ -281,6 +281,6 @@ def _ask(question: str, default: str, checked: Callable[[str], str]) -> str:
 
 @cache
 def _texts() -> dict[str, str]:
-    """Return question -> text."""
+    """Return the text of each question."""
     content = json.loads((template.ROOT / "cookiecutter.json").read_text(encoding="utf-8"))
     return dict(content["__prompts__"])

@@ -130,31 +130,6 @@ def _entries(properties: Schema, required: list[str], **more: Any) -> Schema:
     return {"type": "object", "propertyNames": _NAME, "additionalProperties": entry, **more}
 
 
-def _param_properties() -> Schema:
-    return {
-        "type": {
-            "description": "The type of the value.",
-            **any_case_words([*PARAM_TYPES, *map(str.lower, ONNX_WORDS)]),
-        },
-        "doc": _DOC,
-        "default": {"description": "The value where a node has none; without it, nodes need one."},
-        "source": {
-            "description": "const:NAME: the constant input NAME; by default the node's attribute.",
-            "type": "string",
-            "pattern": f"^{SOURCE}$",
-        },
-        "length": {
-            "description": "The number of elements of an array; by default any.",
-            "type": "integer",
-            "minimum": 1,
-            "maximum": Limits.items,
-        },
-        "min": {"description": "The minimum of the number, or of each item; by default any."},
-        "max": {"description": "The maximum of the number, or of each item; by default any."},
-        "choices": {"description": "The only values of the param, or of each item."},
-    }
-
-
 def _of_type(row: ParamType) -> Schema:
     """Return the conditional schema of the keys that depend on the type, for one type."""
     aliases = [word.lower() for word, name in ONNX_WORDS.items() if name == row.name]
@@ -266,6 +241,28 @@ _OUTPUT: Schema = {
     },
     "same_as": {"description": "The input that has the shape of this output.", **_TEXT},
 }
+_PARAM: Schema = {
+    "type": {
+        "description": "The type of the value.",
+        **any_case_words([*PARAM_TYPES, *map(str.lower, ONNX_WORDS)]),
+    },
+    "doc": _DOC,
+    "default": {"description": "The value where a node has none; without it, nodes need one."},
+    "source": {
+        "description": "const:NAME: the constant input NAME; by default the node's attribute.",
+        "type": "string",
+        "pattern": f"^{SOURCE}$",
+    },
+    "length": {
+        "description": "The number of elements of an array; by default any.",
+        "type": "integer",
+        "minimum": 1,
+        "maximum": Limits.items,
+    },
+    "min": {"description": "The minimum of the number, or of each item; by default any."},
+    "max": {"description": "The maximum of the number, or of each item; by default any."},
+    "choices": {"description": "The only values of the param, or of each item."},
+}
 _PARAMETER_KEYS: Schema = {
     "inputs": {
         "description": f"The input tensors, in order: {EXAMPLES['inputs']}",
@@ -277,7 +274,7 @@ _PARAMETER_KEYS: Schema = {
     },
     "params": {
         "description": "The other arguments of the kernels, in order.",
-        **_entries(_param_properties(), ["type"]),
+        **_entries(_PARAM, ["type"]),
         "type": ["object", "null"],
     },
     "elementwise": {

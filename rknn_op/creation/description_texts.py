@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 
 import yaml
 
@@ -43,14 +43,10 @@ def starter(operator: str, runtimes: Sequence[str] = (DEFAULT,)) -> str:
     lines = "".join(of_keys.values())
     text = _STARTER.replace("$name", operator)
     text = text.replace("$starter\n", f"{lines}\n" if lines else "\n")
-    text = text.replace("$framework", _common_framework(runtimes))
-    return text if [*runtimes] == [DEFAULT] else with_runtimes(text, runtimes)
-
-
-def _common_framework(runtimes: Sequence[str]) -> str:
-    """Return the first runtime's first framework that all of the runtimes have."""
     taken = [available()[name].describe.frameworks for name in runtimes or [DEFAULT]]
-    return next((each for each in taken[0] if all(each in others for others in taken)), taken[0][0])
+    common = (each for each in taken[0] if all(each in others for others in taken))
+    text = text.replace("$framework", next(common, taken[0][0]))
+    return text if [*runtimes] == [DEFAULT] else with_runtimes(text, runtimes)
 
 
 def with_runtimes(text: str, names: Sequence[str]) -> str:
@@ -74,7 +70,7 @@ def with_framework(text: str, name: str) -> str:
 
 
 def with_repeated_input(text: str, count: int) -> str:
-    """Set the count of inputs of a description; all are like the first one but for their index.
+    """Set the count of inputs of a description; all are copies of the first one with another index.
 
     Args:
         text: a valid description in block style. The name of the first input ends with 0.
@@ -189,7 +185,9 @@ def adapted(
     if not names or not set(names) <= set(available()):
         parse(changed, file)  # raises the error
     chosen = [available()[name].describe for name in names]
-    foreign = dict(_foreign_keys(changed, chosen))
+    owners = {key: name for name, each in available().items() for key in _keys(each.describe)}
+    known = {key for each in chosen for key in _keys(each)}
+    foreign = {key: owners[key] for key in entries(changed) if key in owners and key not in known}
     changed = without(changed, foreign)
     refused = [
         key
@@ -212,13 +210,6 @@ def adapted(
         Complaint(file, problem, lines[key], field=key, severity="warning")
         for key, problem in sorted(warnings.items(), key=lambda each: lines[each[0]])
     ]
-
-
-def _foreign_keys(text: str, chosen: Sequence[RuntimeDescription]) -> Iterator[tuple[str, str]]:
-    """Yield each key of a description that belongs to other runtimes only, with its runtime."""
-    owners = {key: name for name, each in available().items() for key in _keys(each.describe)}
-    known = {key for each in chosen for key in _keys(each)}
-    return ((key, owners[key]) for key in entries(text) if key in owners and key not in known)
 
 
 def _keys(runtime: RuntimeDescription) -> list[str]:

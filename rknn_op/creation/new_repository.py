@@ -144,7 +144,7 @@ def plan_text(
 
 
 def create(plan: Plan, more: Mapping[str, bytes] = {}) -> None:
-    """Make a repository: whole, or not at all.
+    """Make a repository atomically.
 
     Args:
         plan: the repository.
@@ -188,7 +188,7 @@ def created(plans: Sequence[Plan], more: Mapping[str, bytes] = {}) -> Iterator[N
 
 
 def _refuse_equal(folders: Sequence[Path]) -> None:
-    """Refuse two repositories with one path.
+    """Refuse duplicate paths of repositories.
 
     Raises:
         OpkitError: two have one.
@@ -227,7 +227,7 @@ def _contents(plan: Plan) -> dict[str, dict[str, bytes]]:
 
 
 def contents_alone(plan: Plan) -> dict[str, dict[str, bytes]]:
-    """Return owner -> path -> content of every file of a repository that stands alone.
+    """Return owner -> path -> content of every file of a standalone repository.
 
     Raises:
         OpkitError: it cannot be made.
@@ -285,7 +285,7 @@ def stage_all(
     Yields:
         In the order of the descriptions: the repository, or the error.
     """
-    from rknn_op.workers import parallel  # only here: it takes long to import
+    from rknn_op.process_pool import parallel  # only here: it takes long to import
 
     items = [(each, scratch and scratch / str(index)) for index, each in enumerate(configs)]
     first = dict[str, Path]()

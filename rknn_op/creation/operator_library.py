@@ -37,7 +37,7 @@ MEASURED = "measured.yml"
 
 @dataclass(frozen=True)
 class Measured:
-    """An operator beside onnxruntime.
+    """The error and the speed of an operator, compared with onnxruntime.
 
     Attributes:
         onnxruntime: its version.
@@ -65,7 +65,7 @@ class LibraryOperator:
         onnx: the first opset of ONNX's operator of that name; None: not an operator of ONNX.
         refuses: the modes, types and shapes that it refuses.
         max_inputs: the maximum count of inputs, if that varies; else 0.
-        measured: beside onnxruntime; None: nothing was measured.
+        measured: compared with onnxruntime; None: not measured.
     """
 
     folder: Path
@@ -115,15 +115,21 @@ class LibraryOperator:
             is_foreign = name in foreign or name.partition("/")[0] in folders
             if path.is_file() and path.suffix not in (".yml", ".pyc") and not is_foreign:
                 found[name] = path.read_bytes()
+        others = {
+            function
+            for runtime in runtimes.available().values()
+            if runtime.name not in spec.runtimes
+            for function in runtime.check.test_functions
+        }
         return {
             name: data
             for name, data in found.items()
-            if not (_is_test(name) and _uses_others(data.decode(), spec))
+            if not (
+                name.startswith("tests/")
+                and name.endswith(".py")
+                and any(function in data.decode() for function in others)
+            )
         }
-
-
-def _is_test(name: str) -> bool:
-    return name.startswith("tests/") and name.endswith(".py")
 
 
 def source_section(operator: LibraryOperator) -> str:
@@ -152,17 +158,6 @@ def source_lines(operator: LibraryOperator) -> Iterator[str]:
             f"Speed: the time of the CPU kernel relative to that of {program} is {times}, on one "
             f"thread of an x86-64 PC ({found.inputs})."
         )
-
-
-def _uses_others(test: str, spec: OpSpec) -> bool:
-    """Whether a file of tests calls the functions of a runtime that an operator lacks."""
-    names = {
-        name
-        for runtime in runtimes.available().values()
-        if runtime.name not in spec.runtimes
-        for name in runtime.check.test_functions
-    }
-    return any(name in test for name in names)
 
 
 def descriptions(library: Path) -> list[Path]:
@@ -205,7 +200,7 @@ def named_operator(library: Path, name: str) -> LibraryOperator:
 
 
 def is_name_of(folder: str, name: str) -> bool:
-    """Whether a word names the operator of a folder, whose name is the operator's in snake case."""
+    """Whether a word is the name of a folder's operator; the folder has it in snake case."""
     return folder.replace("_", "") == name.lower().replace("_", "")
 
 
@@ -249,7 +244,7 @@ def plan(name: str, folder: Path | None, choices: Choices, parent: Path = Path()
 
 
 def plan_operator(operator: LibraryOperator, folder: Path | None, choices: Choices) -> Plan:
-    """Return the same for an operator.
+    """Return the plan of a repository with a given operator of the library.
 
     Raises:
         OpkitError: a choice is invalid, or the path exists.
@@ -268,7 +263,7 @@ def find(word: str = "", runtime: str = "") -> list[LibraryOperator]:
         runtime: a runtime that each one has; empty: any.
 
     Raises:
-        OpkitError: there is none.
+        OpkitError: no operator matches.
     """
     every = operators(template.EXAMPLES)
     having = [each for each in every if not runtime or runtime in each.spec.runtimes]
@@ -312,7 +307,7 @@ def listing(found: Iterable[LibraryOperator]) -> str:
 
 
 def details(operator: LibraryOperator) -> str:
-    """Return everything about an operator, in lines of at most 80 characters."""
+    """Return all properties of an operator, in lines of at most 80 characters."""
     spec = operator.spec
     lines = [
         f"{spec.name}: {operator.models}, for {', '.join(spec.runtimes)}",
@@ -329,8 +324,8 @@ def details(operator: LibraryOperator) -> str:
 _PAGE = """\
 # The operator library
 
-Ready operators: the math in C and in numpy, cases, and for PPLNN the shape rule in C. One command
-makes a repository of an operator, which is yours from then on:
+Ready operators: the math in C and in numpy, cases, and for runtimes that call it
+the shape rule in C. One command makes a repository of an operator, which is yours from then on:
 
 ```sh
 rknn-op create --library OneHot -p ./OneHot
@@ -346,18 +341,13 @@ $ rknn-op library scatter
 ScatterElements    Data with some elements replaced or changed by updates at...
 ScatterND          Data with some elements or slices replaced or changed by...
 $ rknn-op library topk
-TopK: ONNX, opset 10 and later, for rknn2, pplnn
-The largest or smallest elements along an axis, and their indices: ONNX's TopK.
-Inputs: x.
-...
+{topk}...
 ```
 
 `rknn-op create --from MODEL` takes the operators of a model from the library.
 `rknn-op library --markdown` makes this page from the folders in `operators/`.
 
-With `rknn` among the runtimes, a repository is for models of TensorFlow, because RKNN-Toolkit 1.x
-has custom operators for them alone. For ONNX's operator of that name, pass `--runtime rknn2` or
-`--runtime pplnn`.
+{frameworks}
 
 The chips' runtimes fix all shapes when they load a model. So Unique and NonZero, and Compress with
 a condition that is not constant, cannot be custom operators: their shapes depend on data. Where an
@@ -376,4 +366,23 @@ def page(found: Iterable[LibraryOperator]) -> str:
         f"| {', '.join(each.spec.runtimes)} | {each.summary} | {'; '.join(each.refuses)} |"
         for each in found
     ]
-    return _PAGE + "".join(f"{row}\n" for row in rows)
+    topk = details(named_operator(template.EXAMPLES, "TopK"))
+    text = _PAGE.format(topk="".join(topk.splitlines(keepends=True)[:3]), frameworks=_frameworks())
+    return text + "".join(f"{row}\n" for row in rows)
+
+
+def _frameworks() -> str:
+    """Return the paragraph on runtimes without ONNX models."""
+    parts = [runtime.describe for runtime in runtimes.available().values()]
+    others = " or ".join(f"`--runtime {each.name}`" for each in parts if "onnx" in each.frameworks)
+    return "\n".join(
+        textwrap.fill(
+            f"With `{each.name}` among the runtimes, a repository is for models of "
+            f"{' and '.join(each.frameworks)}, because {each.title} has custom operators for them "
+            f"alone. For ONNX's operator of that name, pass {others}.",
+            100,
+            break_on_hyphens=False,
+        )
+        for each in parts
+        if "onnx" not in each.frameworks
+    )

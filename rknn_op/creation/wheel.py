@@ -45,7 +45,9 @@ def wheel() -> tuple[Wheel, bytes]:
     """Return the wheel of this opkit: its entry for the manifest, and its bytes."""
     for stored in template.ROOT.glob(f"{STORED}/*.whl"):
         return _entry(stored.name, data := stored.read_bytes()), data
-    files = dict(sorted({**dict(_files()), **_copied_files()}.items()))
+    # A later `rknn-op update` compares with the copied files: it knows the user's changes of them.
+    copied = {f"{COPIED}/{path}": data for path, data in template.files().items()}
+    files = dict(sorted({**dict(_files()), **copied}.items()))
     digest = hashlib.sha256()
     for name, content in files.items():
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
@@ -83,14 +85,6 @@ def _files() -> Iterator[tuple[str, bytes]]:
     for path in sorted(paths):
         with open(path, "rb") as file:  # noqa: PTH123  text, as above
             yield f"opkit{path.removeprefix(root)}", file.read()
-
-
-def _copied_files() -> dict[str, bytes]:
-    """Return path -> content of the files that a new repository copies from the template.
-
-    A later `rknn-op update` compares with them, so that it knows the changes of the user.
-    """
-    return {f"{COPIED}/{path}": data for path, data in template.files().items()}
 
 
 _WHEEL = b"""\
@@ -251,7 +245,7 @@ def shared_pins(requirements: str) -> dict[str, str]:
 
 
 def remove_other_wheels(root: Path) -> None:
-    """Remove the wheels of other opkits."""
+    """Remove wheels of other versions."""
     own, _ = wheel()
     for other in root.glob("rknn_opkit-*.whl"):
         if other.name != own.name:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from opkit import manifest, shared_files, workspace_members
 from opkit.errors import OpkitError
@@ -91,8 +92,7 @@ def generated_root_files(requirements: str) -> dict[str, bytes]:
     return {path: text.encode() for path, text in texts.items()}
 
 
-@dataclass(frozen=True)
-class NewWorkspace:
+class NewWorkspace(NamedTuple):
     """The plan of a new workspace.
 
     Attributes:
@@ -153,7 +153,7 @@ def plan_workspace(folder: Path) -> NewWorkspace:
 
 
 def init_workspace(folder: Path) -> Sequence[str]:
-    """Make a folder a workspace: whole, or not at all.
+    """Make a folder a workspace, atomically.
 
     Args:
         folder: as of plan_workspace.
@@ -193,7 +193,7 @@ _INSTALL = "python3 -m venv .venv && .venv/bin/pip install -r requirements.lock"
 
 
 def workspace_for(folder: Path, planned: Path | None = None) -> Path | None:
-    """Return the workspace that a new repository becomes a member of; None: it stands alone.
+    """Return the workspace of a new repository, or None for a standalone one.
 
     Args:
         folder: the new repository.
@@ -242,7 +242,7 @@ def member_files(files: Mapping[str, bytes], root: Path, folder: Path) -> dict[s
     """Return path -> content of the files of a repository that are in a member's folder.
 
     Args:
-        files: those of the repository, if it stands alone.
+        files: those of the standalone repository.
         root: the workspace.
         folder: the member.
     """
@@ -259,7 +259,7 @@ def placed(folder: Path, texts: Mapping[str, str]) -> dict[str, str]:
 
     Args:
         folder: the repository, or the member of a workspace.
-        texts: path -> text of files of a repository that stands alone.
+        texts: path -> text of files of a standalone repository.
     """
     root = workspace_members.of_member(folder)
     if root is None:
@@ -283,7 +283,7 @@ def member_manifest(text: str) -> str:
 
 
 def whole_manifest(member: Manifest, shared: Manifest) -> Manifest:
-    """Return a member's manifest with the shared files and the lock of one that stands alone."""
+    """Return a member's manifest as that of a standalone repository."""
     generated = {*member.generated, *filter(workspace_members.is_shared, shared.generated)}
     once = {
         path: digest for path, digest in shared.once.items() if workspace_members.is_shared(path)
@@ -300,7 +300,7 @@ def member_text(text: str, to_root: str) -> str:
     """Return the text of a user's file with the paths of a member; other text stays.
 
     Args:
-        text: that of a repository that stands alone.
+        text: that of a standalone repository.
         to_root: the path to the workspace, such as `../`.
     """
     for alone, member in _passages(to_root):
@@ -316,7 +316,7 @@ def text_alone(text: str, to_root: str) -> str:
 
 
 def _passages(to_root: str) -> list[tuple[str, str]]:
-    """Return passages of files: those of a repository that stands alone, and of a member."""
+    """Return passages of files: of a standalone repository, and of a member."""
     return [
         (f"    {_INSTALL}\n", f"    (cd {to_root[:-1]} && {_INSTALL})\n"),
         ("    .venv/bin/scons", f"    {to_root}.venv/bin/scons"),

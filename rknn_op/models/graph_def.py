@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from opkit.text import shortened
 from rknn_op.models import model_files
-from rknn_op.models.model_files import InvalidError, check_count, required
+from rknn_op.models.model_files import InvalidError, check_count, quoted, required
 from rknn_op.models.model_graph import Dimension, Model, Node, Opaque, Tensor, TypeName, Value
 
 _CONSTANT = "Const"
@@ -46,7 +45,11 @@ def _load(file: Path) -> Any:
 
 
 def _model(file: Path, graph: Any) -> Model:
-    protos = _by_name(graph)
+    protos: dict[str, Any] = {}
+    for proto in graph.node:
+        if proto.name in protos:
+            raise InvalidError(f"two nodes have the name {quoted(proto.name)}")
+        protos[proto.name] = proto
     tensors: dict[str, Tensor] = {}
     nodes = []
     for proto in _ordered(protos):
@@ -59,19 +62,6 @@ def _model(file: Path, graph: Any) -> Model:
         node.outputs[0] for node in nodes if node.op_type in _PLACEHOLDERS and node.outputs[0]
     )
     return Model(file, "tensorflow", {}, 0, placeholders, tuple(nodes))
-
-
-def _by_name(graph: Any) -> dict[str, Any]:
-    protos: dict[str, Any] = {}
-    for proto in graph.node:
-        if proto.name in protos:
-            raise InvalidError(f"two nodes have the name {_quoted(proto.name)}")
-        protos[proto.name] = proto
-    return protos
-
-
-def _quoted(name: str) -> str:
-    return repr(shortened(name))
 
 
 def _data_inputs(proto: Any) -> list[str]:
@@ -90,12 +80,12 @@ def _ordered(protos: Mapping[str, Any]) -> list[Any]:
     before = {name: {_node_of(each) for each in _data_inputs(p)} for name, p in protos.items()}
     for name, names in before.items():
         for missing in names - protos.keys():
-            raise InvalidError(f"node {_quoted(name)} reads {_quoted(missing)}, which is missing")
+            raise InvalidError(f"node {quoted(name)} reads {quoted(missing)}, which is missing")
     try:
         order = TopologicalSorter(before).static_order()
         return [protos[name] for name in order]
     except CycleError as error:
-        cycle = " -> ".join(map(_quoted, error.args[1][:_MAX_CYCLE]))
+        cycle = " -> ".join(map(quoted, error.args[1][:_MAX_CYCLE]))
         more = " -> ..." if len(error.args[1]) > _MAX_CYCLE else ""
         raise InvalidError(f"the graph has a cycle: {cycle}{more}") from None
 

@@ -11,6 +11,7 @@ from typing import Any
 from opkit import file_io
 from opkit.errors import OpkitError
 from opkit.text import printable, shortened
+from rknn_op.models.model_graph import STANDARD
 
 EXTRA = "onnx onnxruntime tensorboardX"
 """The distributions of the extra: names of their owners, on every index."""
@@ -35,6 +36,17 @@ def required(module: str) -> Any:
         raise OpkitError(
             f"{module} cannot be imported: {reason}; install {distribution} again"
         ) from None
+
+
+def schema_of(op_type: str, domain: str, opset: int) -> Any:
+    """Return onnx's schema of a standard operator, or None."""
+    defs = required("onnx").defs
+    if domain != STANDARD or not defs.has(op_type):
+        return None
+    try:
+        return defs.get_schema(op_type, opset, domain)
+    except defs.SchemaError:
+        return None
 
 
 # ---- Files ---------------------------------------------------------------------------------------
@@ -64,6 +76,11 @@ def contents(file: Path, expected: str) -> bytes:
         return file_io.read_bounded(file, expected, _MAX_BYTES)
     except file_io.FileError as error:
         raise InvalidError(error.problem) from None
+
+
+def quoted(name: str) -> str:
+    """Return a name of a model in quotes, shortened."""
+    return repr(shortened(name))
 
 
 def check_count(nodes: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -13,7 +13,7 @@ from opkit.text import printable, shortened
 Dimension = int | str | None
 """A size, the name of a dynamic size, or None for an unknown one."""
 Value = int | float | str | tuple["Value", ...]
-"""The value of an attribute; tensors, graphs and types are told as an Opaque."""
+"""The value of an attribute; tensors, graphs and types are an Opaque."""
 
 
 class Opaque(str):
@@ -30,6 +30,11 @@ class TypeName(Opaque):
 
 STANDARD = ""
 """ONNX's own domain."""
+
+
+def domain_of(name: str) -> str:
+    """Return a domain of ONNX, whose own one has two names."""
+    return STANDARD if name == "ai.onnx" else name
 
 
 @dataclass(frozen=True)
@@ -62,9 +67,19 @@ class Tensor:
         return _ITEM_BYTES[self.dtype] * prod(size for size in sizes if isinstance(size, int))
 
     @property
+    def is_empty(self) -> bool:
+        """Whether it is a constant without elements, which counts as left out."""
+        return self.constant and self.shape is not None and 0 in self.shape
+
+    @property
     def is_dynamic(self) -> bool:
         """Whether a size is known only when the model runs."""
         return self.shape is None or not all(isinstance(size, int) for size in self.shape)
+
+
+def at(tensors: Sequence[Tensor | None], position: int) -> Tensor | None:
+    """Return the tensor at a position; None if a node leaves it out."""
+    return tensors[position] if position < len(tensors) else None
 
 
 MAX_VALUES = 16

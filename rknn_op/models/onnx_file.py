@@ -246,19 +246,14 @@ def _with_shapes(onnx: Any, proto: Any) -> Any:
     except MemoryError:
         limit = f"{_MAX_MEMORY // 1024**3} GB"
         raise InvalidError(f"shape inference needs more than {limit} of memory") from None
-    except _invalid(onnx) as error:
-        reason = printable(shortened(str(error).strip().partition("\n")[0], 300))
-        raise InvalidError(f"is not a valid ONNX model: {reason}") from None
-
-
-def _invalid(onnx: Any) -> tuple[type[Exception], ...]:
-    """Return the exceptions for invalid models; those of onnx have no common base class."""
-    return (
+    except (  # those of onnx have no common base class
         ValueError,
         RuntimeError,
         onnx.checker.ValidationError,
         onnx.shape_inference.InferenceError,
-    )
+    ) as error:
+        reason = printable(shortened(str(error).strip().partition("\n")[0], 300))
+        raise InvalidError(f"is not a valid ONNX model: {reason}") from None
 
 
 @contextmanager

@@ -9,10 +9,19 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from opkit.text import printable, shortened
+from opkit.text import printable
 from rknn_op.models import model_files
-from rknn_op.models.model_files import InvalidError, required
-from rknn_op.models.model_graph import MAX_VALUES, Dimension, Model, Node, Opaque, Tensor, Value
+from rknn_op.models.model_files import InvalidError, quoted, required
+from rknn_op.models.model_graph import (
+    MAX_VALUES,
+    Dimension,
+    Model,
+    Node,
+    Opaque,
+    Tensor,
+    Value,
+    domain_of,
+)
 from rknn_op.models.onnx_file import load_with_shapes, subgraphs
 
 RANDOM = frozenset(
@@ -46,7 +55,7 @@ def read(file: Path) -> Model:
     return Model(
         file,
         "onnx",
-        {_domain(each.domain): each.version for each in proto.opset_import},
+        {domain_of(each.domain): each.version for each in proto.opset_import},
         proto.ir_version,
         tuple(scope[each.name] for each in proto.graph.input if each.name not in initializers),
         nodes,
@@ -64,6 +73,7 @@ def _nodes(onnx: Any, graph: Any, scope: MutableMapping[str, Tensor]) -> Iterato
     constants = {each.name: each for each in graph.initializer}
     constants.update({each.values.name: each for each in graph.sparse_initializer})
     scope.update({name: _constant(onnx, name, each) for name, each in constants.items()})
+    # Tensor -> the description of its maker.
     makers = dict.fromkeys((each.name for each in graph.input), "an input of the graph")
     makers.update(dict.fromkeys(constants, "a constant"))
     for position, proto in enumerate(graph.node):
@@ -71,7 +81,13 @@ def _nodes(onnx: Any, graph: Any, scope: MutableMapping[str, Tensor]) -> Iterato
         inputs = tuple(_input(scope, graph, each, name) for each in proto.input)
         bodies = subgraphs(proto)
         is_constant = not bodies and _is_constant(proto.op_type, inputs)
-        _add_maker(makers, proto, name)
+        for output in filter(None, proto.output):
+            if output in makers:
+                raise InvalidError(
+                    f"node {quoted(name)} computes the tensor {quoted(output)}, which is also "
+                    f"{makers[output]}; tensors need different names"
+                )
+            makers[output] = f"an output of node {quoted(name)}"
         outputs = tuple(
             _tensor(onnx, each, types, is_constant) if each else None for each in proto.output
         )
@@ -79,23 +95,12 @@ def _nodes(onnx: Any, graph: Any, scope: MutableMapping[str, Tensor]) -> Iterato
             outputs = (replace(outputs[0], value=_constant_value(onnx, proto)),)
         scope.update({each.name: each for each in outputs if each})
         attributes = {each.name: _value(onnx, each) for each in proto.attribute}
-        yield Node(name, proto.op_type, _domain(proto.domain), inputs, outputs, attributes)
+        yield Node(name, proto.op_type, domain_of(proto.domain), inputs, outputs, attributes)
         for body in bodies:
             yield from _nodes(onnx, body, ChainMap({}, scope))
     for each in graph.output:
         if each.name not in scope:
-            raise InvalidError(f"no node computes the output {_quoted(each.name)}")
-
-
-def _add_maker(makers: dict[str, str], proto: Any, node: str) -> None:
-    """Add a node's outputs to the tensors of its graph: name -> description of their maker."""
-    for name in filter(None, proto.output):
-        if name in makers:
-            raise InvalidError(
-                f"node {_quoted(node)} computes the tensor {_quoted(name)}, which is also "
-                f"{makers[name]}; tensors need different names"
-            )
-        makers[name] = f"an output of node {_quoted(node)}"
+            raise InvalidError(f"no node computes the output {quoted(each.name)}")
 
 
 def node_name(node: Any, position: int) -> str:
@@ -116,21 +121,13 @@ def _input(scope: _Scope, graph: Any, name: str, node: str) -> Tensor | None:
         if is_later
         else "which is neither an input nor an output of a node"
     )
-    raise InvalidError(f"node {_quoted(node)} reads the tensor {_quoted(name)}, {reason}")
-
-
-def _quoted(name: str) -> str:
-    return repr(shortened(name))
+    raise InvalidError(f"node {quoted(node)} reads the tensor {quoted(name)}, {reason}")
 
 
 def _is_constant(op_type: str, inputs: tuple[Tensor | None, ...]) -> bool:
     if op_type in _OF_SHAPE:
         return not any(each and each.is_dynamic for each in inputs)
     return op_type not in RANDOM and all(each is None or each.constant for each in inputs)
-
-
-def _domain(domain: str) -> str:
-    return "" if domain == "ai.onnx" else domain
 
 
 def _tensor(onnx: Any, name: str, types: Mapping[str, Any], constant: bool = False) -> Tensor:
@@ -145,7 +142,7 @@ def _tensor(onnx: Any, name: str, types: Mapping[str, Any], constant: bool = Fal
 def _constant(onnx: Any, name: str, proto: Any) -> Tensor:
     """Return the tensor of an initializer, dense or sparse."""
     if any(size < 0 for size in proto.dims):
-        raise InvalidError(f"tensor {_quoted(name)} has negative sizes: {[*proto.dims][:8]}")
+        raise InvalidError(f"tensor {quoted(name)} has negative sizes: {[*proto.dims][:8]}")
     is_sparse = isinstance(proto, onnx.SparseTensorProto)
     dtype = _dtype(onnx, (proto.values if is_sparse else proto).data_type)
     elements = None if is_sparse else _elements(onnx, proto)

@@ -1,4 +1,4 @@
-"""Values for optional inputs that nodes leave out: the converters want all inputs.
+"""Values for optional inputs that nodes leave out: converters require all inputs.
 
 Sources: rknn_op/models/optional_inputs.yml.
 """

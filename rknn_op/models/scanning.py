@@ -13,7 +13,7 @@ from opkit.text import printable, shortened
 from rknn_op.known_targets import runtime_of_target
 from rknn_op.messages import step
 from rknn_op.models import graph_def, onnx_model
-from rknn_op.models.model_graph import STANDARD, Model, Node, shape_text
+from rknn_op.models.model_graph import STANDARD, Model, Node, at, shape_text
 from rknn_op.models.toolkits import Answer, ask
 from rknn_op.runtimes.models import Models, OperatorList, models_of, toolkit_names
 
@@ -71,12 +71,12 @@ class Refusal:
 
 @dataclass(frozen=True)
 class ToolkitReport:
-    """The result of asking an installed toolkit.
+    """The result of an installed toolkit.
 
     Attributes:
         name: its name.
         version: its version; empty if it refuses the model.
-        differences: where its answer differs from the lists, as sentences.
+        differences: the differences between its result and the lists, as messages.
     """
 
     name: str
@@ -182,18 +182,17 @@ def _refusals(model: Model, operators: OperatorList, types: _Types) -> Iterator[
                 "cut the model before it, or write it as other operators",
             )
         for position in operators.constant.get(op_type, ()) if domain == STANDARD else ():
-            changing = tuple(node for node in nodes if _changes(node, position))
+            changing = tuple(
+                node
+                for node in nodes
+                if (read := at(node.inputs, position)) is not None and not read.constant
+            )
             if changing:
                 yield Refusal(
                     changing,
                     f"input {position} of {op_type} must be constant",
                     "export it as a constant, or simplify the model so that it becomes one",
                 )
-
-
-def _changes(node: Node, position: int) -> bool:
-    tensor = node.inputs[position] if position < len(node.inputs) else None
-    return tensor is not None and not tensor.constant
 
 
 # ---- The reader of a model and the list of a target ----------------------------------------------
@@ -231,7 +230,7 @@ def scan_file(file: Path, target: str | None, toolkit: Path | None = None) -> Sc
         return result
     if models.toolkit is None:
         raise OpkitError(f"--toolkit: {toolkit_names()} has no target {target}")
-    with step(f"asking {models.toolkit.name}"):
+    with step(f"building with {models.toolkit.name}"):
         answer = ask(models.toolkit, toolkit, file, target)
     report = ToolkitReport(models.toolkit.name, answer.version, toolkit_differences(result, answer))
     return replace(result, toolkit=report)

@@ -153,6 +153,7 @@ class Toolkit:
         name: its name for people.
         distribution: its name for pip.
         packages: the arguments of `pip install` in a shell.
+        environment: the usual folder of its environment, in a repository.
         module: the module that a Python without the toolkit lacks.
         suffix: the suffix of a converted model, the package.
         build: the script that builds a model; its arguments are model, target, package.
@@ -168,6 +169,7 @@ class Toolkit:
     name: str
     distribution: str
     packages: str
+    environment: str
     module: str
     suffix: str
     build: Path
@@ -195,7 +197,8 @@ class Models:
         form: (operator) -> the form of its nodes; None: the runtime has no ONNX models with custom
             operators.
         rules: the rules for a grafted model; None: no restriction.
-        toolkit: the toolkit for `--toolkit`; None: there is none.
+        toolkit: the toolkit for `--toolkit`, or None.
+        graft_refusal: why `graft` refuses models with this suffix; empty: it does not.
     """
 
     framework: str
@@ -208,6 +211,7 @@ class Models:
     form: Callable[[OpSpec], Form] | None = None
     rules: ConverterRules | None = None
     toolkit: Toolkit | None = None
+    graft_refusal: str = ""
 
 
 @cache

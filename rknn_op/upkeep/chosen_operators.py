@@ -25,7 +25,7 @@ _TARGET = "target="
 
 
 def operators(paths: Sequence[Path]) -> list[Path]:
-    """Return the repositories that paths name, each once.
+    """Return the unique repositories of paths.
 
     A workspace, or a folder of one, stands for the operators in it.
 
@@ -55,7 +55,7 @@ def _operators(path: Path) -> list[Path]:
 
 
 def roots(paths: Sequence[Path]) -> list[Path]:
-    """Return the workspaces among paths; none: the current folder, if it is one."""
+    """Return the workspaces among paths; by default the current folder, if it is one."""
     return [path for path in paths or [Path()] if (path / workspace_members.FILE).is_file()]
 
 
@@ -94,7 +94,7 @@ class Selection(NamedTuple):
     total: int
 
     def note(self) -> str:
-        """Return a line for each target that a repository lacks; empty: none does."""
+        """Return a line for each target that a repository lacks."""
         return "\n".join(
             f"{target}: left out {count} of {self.total} operators, which have no such target"
             for target, count in self.left_out.items()
@@ -128,7 +128,7 @@ def selection(folders: Sequence[Path], commands: Sequence[Sequence[str]]) -> Sel
 
 
 def _target(words: Sequence[str]) -> str:
-    """Return the option of SCons' arguments that names the target; empty: none does."""
+    """Return the argument `target=...` of SCons; empty without one."""
     return next((word for word in reversed(words) if word.startswith(_TARGET)), "")
 
 

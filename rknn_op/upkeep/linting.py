@@ -22,7 +22,7 @@ _FEW = 8
 
 
 def lint_all(paths: Sequence[Path]) -> Iterator[Complaint]:
-    """Yield the complaints of lint about all paths, in their order, with all processors.
+    """Yield the complaints about all paths, in order, on all processors.
 
     Raises:
         OpkitError: as lint does.
@@ -31,7 +31,7 @@ def lint_all(paths: Sequence[Path]) -> Iterator[Complaint]:
     for path in paths[:few]:
         yield from lint(path)
     if paths[few:]:
-        from rknn_op.workers import parallel  # only here: it takes long to import
+        from rknn_op.process_pool import parallel  # only here: it takes long to import
 
         for found in parallel(lint, paths[few:], at_once=_FEW):
             yield from found
@@ -94,7 +94,7 @@ def _repository(
 
 
 def _refusals(root: Path) -> Iterator[Complaint]:
-    """Yield a complaint about everything else that stops `scons` at its start."""
+    """Yield complaints about other causes for `scons` to stop at its start."""
     from opkit import repository
     from opkit.build import machinery
     from opkit.repository_files import refuse_links, refuse_links_in
@@ -123,7 +123,7 @@ def _refusal(root: Path, check: Callable[[], None]) -> Iterator[Complaint]:
 
 @contextmanager
 def _cache() -> Iterator[Path]:
-    """Yield the user's cache, or else a temporary folder: nothing is written into a repository."""
+    """Yield the user's cache or a temporary folder, outside of the repository."""
     from opkit.build.user_cache import cache_folder
 
     shared = cache_folder("", os.environ)

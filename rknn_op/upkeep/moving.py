@@ -54,7 +54,7 @@ class Moved:
 
 
 def add(folder: Path) -> Moved:
-    """Make a repository below a workspace one of its members: whole, or not at all.
+    """Make a repository below a workspace a member of it, atomically.
 
     Shared files that are those of the template are deleted; the user's own versions stay. The
     wheel is deleted last: until then, the repository stands alone, and the next run completes it.
@@ -95,7 +95,7 @@ def add(folder: Path) -> Moved:
 
 
 def eject(folder: Path) -> Moved:
-    """Make a member of a workspace a repository that stands alone: whole, or not at all.
+    """Make a member of a workspace a standalone repository, atomically.
 
     The user's own versions of shared files stay. The wheel is written last: until then, the
     repository is a member, and the next run completes it.
@@ -158,7 +158,7 @@ def _generated(folder: Path, spec: OpSpec) -> dict[str, bytes]:
 def _shared(
     folder: Path, spec: OpSpec, requirements: str, left_out: Collection[str] = ()
 ) -> dict[str, bytes]:
-    """Return path -> content of the shared files of a repository that stands alone.
+    """Return path -> content of the shared files of a standalone repository.
 
     Args:
         folder: the repository.
@@ -183,7 +183,7 @@ def _shared(
 
 
 def _alone(folder: Path, root: Path, spec: OpSpec, lock: str) -> dict[str, bytes]:
-    """Return path -> content of the manifest, and of files with paths, of a member alone.
+    """Return path -> content of a member's manifest and files with paths, as a standalone one.
 
     Args:
         folder: the member.
@@ -209,7 +209,7 @@ def _alone(folder: Path, root: Path, spec: OpSpec, lock: str) -> dict[str, bytes
 
 
 def _cruft(folder: Path, spec: OpSpec) -> dict[str, bytes]:
-    """Return cruft's record, if the template's origin is known and there is none."""
+    """Return cruft's record, if it is missing and the template's origin is known."""
     generated = {*repository.read_manifest(folder).generated, manifest.PATH}
     skipped = {*_files(folder), REQUIREMENTS, *once_only_files(spec, runtimes.selected(spec))}
     skipped -= {*generated, *template.files(), *_generated(folder, spec), LOCK, CRUFT}
@@ -218,7 +218,7 @@ def _cruft(folder: Path, spec: OpSpec) -> dict[str, bytes]:
 
 
 def _files(folder: Path) -> list[str]:
-    """Return the paths of a repository's files, without built ones."""
+    """Return the paths of a repository's files, except built ones."""
     found = []
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name not in _BUILT]
@@ -227,7 +227,7 @@ def _files(folder: Path) -> list[str]:
 
 
 def _packages(folder: Path, root: Path) -> list[str]:
-    """Return the lines of a repository's requirements.txt that the workspace's does not have."""
+    """Return the lines of requirements.txt that the workspace's lacks."""
     file = folder / REQUIREMENTS
     if not file.is_file():
         return []

@@ -137,9 +137,9 @@ def _write(
     written: Manifest,
     deleted: Collection[str],
 ) -> None:
-    """Write and delete files. op.yml is the last one: until then, the next run begins again.
+    """Write and delete files, op.yml last: a killed run is repeated from the start.
 
-    The manifest is the first one: after it, the digests of files without edits are unknown.
+    The manifest is first: after it, the digests of files without edits are unknown.
     """
     write_bytes(folder, manifest.PATH, manifest.to_text(written).encode())
     new = {to: data for to, data in contents.values() if to != OP_YML}
@@ -201,7 +201,7 @@ def _contents(folder: Path, old: OpSpec, new: OpSpec) -> dict[str, tuple[str, by
 
 
 def _cruft(folder: Path, text: str, moved: Mapping[str, str]) -> dict[str, tuple[str, bytes]]:
-    """Return cruft's record with the new description and paths; empty if there is none."""
+    """Return cruft's record with the new description and paths; empty if it is missing."""
     try:
         state = json.loads((folder / CRUFT).read_text(encoding="utf-8"))
         state["context"]["cookiecutter"]["config"] = text

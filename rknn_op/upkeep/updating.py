@@ -278,7 +278,10 @@ def _left_alone_in(folder: Path) -> Callable[[str, list[str]], list[str]]:
 def _texts(folder: Path) -> dict[str, str]:
     """Return path -> text of the existing files that an update may change."""
     written = repository.read_manifest(folder)
-    wheels = {path.name: f"{_hash(path)}\n" for path in folder.glob("rknn_opkit-*.whl")}
+    wheels = {
+        path.name: f"sha256 {hashlib.sha256(path.read_bytes()).hexdigest()}\n"
+        for path in folder.glob("rknn_opkit-*.whl")
+    }
     names = {
         *(*written.once, *written.generated, *template.files()),
         *(manifest.PATH, new_repository.CRUFT, REQUIREMENTS, LOCK, "op.yml"),
@@ -288,10 +291,6 @@ def _texts(folder: Path) -> dict[str, str]:
         for name in sorted(names)
         if (folder / name).is_file()
     }
-
-
-def _hash(path: Path) -> str:
-    return f"sha256 {hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
 # ---- Texts of the old version -------------------------------------------------------------------

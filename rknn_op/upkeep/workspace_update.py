@@ -44,7 +44,13 @@ def update_workspace(
     """
     own, _ = wheel()
     found = [each for each in members(root) if not workspace_members.has_wheel(each)]
-    _refuse_unusable(found)
+    for member in found:
+        file = member / "op.yml"
+        runtimes.parse(read_description(file), str(file))
+        try:
+            repository.read_manifest(member)
+        except OpkitError as error:
+            raise OpkitError(f"{member}: {error}") from None
     refuse_links(root, own.name, *generated_root_files(""), REQUIREMENTS)
     is_current = (root / own.name).is_file()
     if not (dry_run or allow_dirty or is_current):
@@ -58,17 +64,6 @@ def update_workspace(
         remove_other_wheels(place)
 
 
-def _refuse_unusable(found: list[Path]) -> None:
-    """Refuse operators with an invalid op.yml or of a newer version."""
-    for member in found:
-        file = member / "op.yml"
-        runtimes.parse(read_description(file), str(file))
-        try:
-            repository.read_manifest(member)
-        except OpkitError as error:
-            raise OpkitError(f"{member}: {error}") from None
-
-
 @contextmanager
 def _place(root: Path, found: list[Path], dry_run: bool) -> Iterator[Path]:
     """Yield the folder to update: the workspace, or in a dry run a copy."""
@@ -78,7 +73,10 @@ def _place(root: Path, found: list[Path], dry_run: bool) -> Iterator[Path]:
     with temporary_folder() as scratch:
         copy = scratch / "workspace"
         copy.mkdir()
-        for path in [*_shared_paths(root), workspace_members.FILE]:
+        wheels = sorted(path.name for path in root.glob("rknn_opkit-*.whl"))
+        written = [*generated_root_files(""), *users_files(), REQUIREMENTS]
+        shared = [path for path in written if (root / path).is_file()]
+        for path in [*wheels, *shared, workspace_members.FILE]:
             (copy / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(root / path, copy / path)
         ignored = shutil.ignore_patterns("build", ".git", ".venv", ".cache")
@@ -86,13 +84,6 @@ def _place(root: Path, found: list[Path], dry_run: bool) -> Iterator[Path]:
             target = copy / member.relative_to(root)
             shutil.copytree(member, target, symlinks=True, ignore=ignored)
         yield copy
-
-
-def _shared_paths(root: Path) -> list[str]:
-    """Return the paths of the existing shared files that an update may change."""
-    wheels = sorted(path.name for path in root.glob("rknn_opkit-*.whl"))
-    paths = [*generated_root_files(""), *users_files(), REQUIREMENTS]
-    return [*wheels, *(path for path in paths if (root / path).is_file())]
 
 
 def _shared(root: Path, place: Path, merges: bool) -> Update:

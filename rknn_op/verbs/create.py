@@ -242,7 +242,7 @@ def _new_operator(config: Sequence[Path], others: Sequence[Path], has_source: bo
 
 
 def _new(folder: Path | None, path: Path | None, choices: Choices, yes: bool) -> Plan:
-    """Return the plan of a new operator, after the questions.
+    """Ask for the choices of a new operator; return the plan.
 
     Args:
         folder: NAME, which may be a path that ends with the name; None: ask for it.
@@ -268,7 +268,7 @@ def _new(folder: Path | None, path: Path | None, choices: Choices, yes: bool) ->
 
 @dataclass(frozen=True)
 class Output:
-    """The user's wishes for the output.
+    """The options of the output.
 
     Attributes:
         dry_run: make nothing; print the plan.
@@ -286,7 +286,7 @@ class Output:
 
     @property
     def first(self) -> list[Plan | NewWorkspace]:
-        """Return the plans before those of the operators."""
+        """Return the plan of the new workspace, if any."""
         return [self.workspace] if self.workspace else []
 
 
@@ -295,11 +295,11 @@ def _workspace(folder: Path | None, output: Output) -> Iterator[Output]:
     """Make the workspace of new operators, if it is new; undo it if they cannot be made.
 
     Args:
-        folder: the workspace; None: there is none, the operators stand alone.
-        output: the user's wishes.
+        folder: the workspace; None for standalone operators.
+        output: the options of the output.
 
     Yields:
-        The wishes for the operators in it.
+        The options for the operators in it.
     """
     if folder is None:
         yield output
@@ -343,7 +343,7 @@ def _print_json(planned: Iterable[Plan | NewWorkspace]) -> None:
 
 
 def _refuse_first_commits(folders: Iterable[Path], output: Output) -> None:
-    """Refuse --git before anything is made; that of a workspace is checked already."""
+    """Refuse an invalid --git before anything is made; a workspace's is checked already."""
     if output.with_git and output.root is None:
         for folder in folders:
             commits.refuse_first_commit(folder)

@@ -31,8 +31,6 @@ _FILES = (
     ("{lower}_compute.h", "the math in C"),
     ("{lower}_reference.py", "the math in numpy"),
     ("tests/test_{lower}.py", "the cases"),
-    ("rknn_kernel_{lower}.c", "the launch of the VX kernel"),
-    ("rknn_kernel_{lower}.vx", "the kernel for the NPU's PPU"),
 )
 
 
@@ -101,7 +99,8 @@ def _run(processes: Processes, name: str, example: Path, planned: Plan) -> None:
     click.echo(f"{spec.name}: from its description to a package for {target}\n")
 
     source = f"operators/{name}"
-    patterns = [f"{spec.lower}_*", "rknn_kernel_*", *spec.runtimes, "tests"]
+    own = (f"{Path(path).stem.removesuffix(spec.lower)}*" for path in _runtime_files(spec))
+    patterns = dict.fromkeys([f"{spec.lower}_*", *own, *spec.runtimes, "tests"])
     math = f"{source}/{{{','.join(each for each in patterns if any(example.glob(each)))}}}"
     chosen = f"--runtime {spec.runtimes[0]}"
     _step(f"rknn-op create -c {source}/{name}.yml {chosen} -p {folder}", lambda: _create(planned))
@@ -116,6 +115,12 @@ def _run(processes: Processes, name: str, example: Path, planned: Plan) -> None:
             raise
         _finish(folder)
     click.echo(_summary(folder, spec))
+
+
+def _runtime_files(spec: OpSpec) -> dict[str, str]:
+    """Return path -> purpose of the user's files for the operator's runtimes alone."""
+    parts = [each.files.texts(spec).readme for each in runtimes.selected(spec)]
+    return {path: f"for {part.runtime}" for part in parts for path in part.files}
 
 
 def _finish(folder: Path) -> None:
@@ -178,11 +183,9 @@ def _scons(processes: Processes, folder: Path, *arguments: str) -> str:
 
 
 def _summary(folder: Path, spec: OpSpec) -> str:
-    files = [
-        (path, text)
-        for name, text in _FILES
-        if (folder / (path := name.format(lower=spec.lower))).exists()
-    ]
+    files = [(name.format(lower=spec.lower), text) for name, text in _FILES]
+    files += _runtime_files(spec).items()
+    files = [(path, text) for path, text in files if (folder / path).exists()]
     built = _products(folder, spec)
     files += [
         (str(path.relative_to(folder)), f"built: {path.stat().st_size:,} bytes") for path in built

@@ -21,12 +21,11 @@ from opkit.build.user_cache import cache_folder, folder_size
 from opkit.check import executors
 from opkit.complaint import Complaint
 from opkit.errors import OpkitError
-from opkit.runtimes import available
 from opkit.toolchains import find, zig
 from opkit.toolchains.abi import ABIS
 from opkit.version import VERSION
 from rknn_op import template
-from rknn_op.runtimes.models import models_of
+from rknn_op.runtimes.models import Toolkit, toolkit_names, toolkits
 from rknn_op.template import origin
 from rknn_op.upkeep import linting
 from rknn_op.upkeep.chosen_operators import operators, roots
@@ -48,7 +47,8 @@ _WIDTH = 80
     "--toolkit",
     type=click.Path(path_type=Path),
     metavar="PYTHON",
-    help="The Python with RKNN-Toolkit2; default: that of .venv-rknn2 in DIR.",
+    help=f"The Python with {toolkit_names()}; default: that of "
+    f"{' or '.join(each.environment for each in toolkits())} in DIR.",
 )
 @click.option("--json", "is_json", is_flag=True, help="Print a JSON list, one item each.")
 @click.pass_context
@@ -122,7 +122,7 @@ def findings(toolkit: Path | None, folder: Path) -> Iterator[Finding]:
     """Yield all findings.
 
     Args:
-        toolkit: the Python with RKNN-Toolkit2; None: that of .venv-rknn2 in `folder`.
+        toolkit: the Python with the toolkit; None: that of its environment in `folder`.
         folder: the repository, or any other folder.
     """
     yield _command()
@@ -137,7 +137,8 @@ def findings(toolkit: Path | None, folder: Path) -> Iterator[Finding]:
         path = shutil.which(name)
         action = "" if path else f"apt install {package}, {use}"
         yield Finding(name, "ok" if path else "optional", path or "", action)
-    yield _toolkit(toolkit or folder / ".venv-rknn2/bin/python")
+    for each in toolkits():
+        yield _toolkit(each, toolkit or folder / each.environment / "bin/python")
     yield _cache("user's cache", cache_folder("", os.environ), "of objects")
     yield _cache("zig's cache", zig.cache_folder(os.environ), "of C libraries")
     if roots([folder]):
@@ -190,12 +191,11 @@ def _emulators() -> Iterator[Finding]:
             yield Finding(f"qemu, {abi}", "optional", "", action)
 
 
-def _toolkit(python: Path) -> Finding:
-    toolkit = next(found for name in available() if (found := models_of(name).toolkit))
+def _toolkit(toolkit: Toolkit, python: Path) -> Finding:
     name = toolkit.name
     action = (
-        f"python3 -m venv .venv-rknn2 && .venv-rknn2/bin/pip install {toolkit.packages}, for "
-        "simulation"
+        f"python3 -m venv {toolkit.environment} && {toolkit.environment}/bin/pip install "
+        f"{toolkit.packages}, for simulation"
     )
     script = f"import importlib.metadata as m; print(m.version({toolkit.distribution!r}))"
     try:

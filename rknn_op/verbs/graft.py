@@ -9,6 +9,7 @@ import click
 from opkit.text import printable
 from rknn_op import messages
 from rknn_op.models.model_graph import plain
+from rknn_op.runtimes.models import toolkit_names, toolkits
 from rknn_op.verbs import values
 from rknn_op.verbs.common import more_repositories, repositories
 
@@ -48,7 +49,8 @@ from rknn_op.verbs.common import more_repositories, repositories
     "--toolkit",
     type=click.Path(path_type=Path),
     metavar="PYTHON",
-    help="Convert and simulate with RKNN-Toolkit2 too, in the Python that has it; write OUT.rknn.",
+    help=f"Convert and simulate with {toolkit_names()} too, in the Python that has it; write the "
+    f"package, OUT{' or OUT'.join(each.suffix for each in toolkits())}.",
 )
 @click.pass_context
 def command(
@@ -88,7 +90,7 @@ def command(
         click.echo(f"\noutputs are not compared: {proof.not_compared}")
     if outcome.simulation:
         simulation = outcome.simulation
-        click.echo(f"\nRKNN-Toolkit2 {simulation.version} for {simulation.target}:")
+        click.echo(f"\n{simulation.toolkit} for {simulation.target}:")
         click.echo(simulation.skipped or table(simulation.differences))
     if outcome.problem:
         messages.error(outcome.problem)

@@ -29,7 +29,7 @@ def command(ctx: click.Context, paths: tuple[Path, ...], format_: str) -> None:
     would change, missing files, a changed requirements.lock, a missing, changed or old wheel of
     opkit, and another operator of that name, in the workspace or among the arguments. A workspace
     stands for its operators; without arguments, the current folder is the repository or the
-    workspace. The exit status is 1 if there are problems; a note, which explains a choice, is none.
+    workspace. The exit status is 1 if there are problems; notes do not count.
     """
     complaints: list[Complaint] = []
     for root in roots(paths):

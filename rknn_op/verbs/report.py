@@ -87,8 +87,8 @@ class Entry:
     Attributes:
         name: its name; that of the folder if op.yml has none.
         folder: its repository, relative to the folder with `build/report.html` of the team.
-        summary: of its last report; None: there is none.
-        problem: the reason for a missing or failed report; empty: there is none.
+        summary: the summary of its last report, or None.
+        problem: the reason for a missing or failed report, or an empty text.
     """
 
     name: str
@@ -103,7 +103,7 @@ class Entry:
 
     @property
     def place(self) -> str:
-        """The folder in parentheses, if the name does not say it."""
+        """The folder in parentheses, if it differs from the name."""
         return "" if str(self.folder) == self.name else f" ({self.folder})"
 
     @property

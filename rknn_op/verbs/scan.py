@@ -16,8 +16,8 @@ from opkit.text import aligned, printable, shortened
 from rknn_op import messages
 from rknn_op.models import scanning
 from rknn_op.models.model_graph import STANDARD, Node, Tensor, Value, shape_text
-from rknn_op.models.scanning import Missing, Refusal, Scan
-from rknn_op.runtimes.models import Renaming
+from rknn_op.models.scanning import Missing, Scan
+from rknn_op.runtimes.models import Renaming, toolkit_names
 from rknn_op.verbs import values
 
 _WIDTH = 80
@@ -33,7 +33,12 @@ def as_text(scan: Scan) -> str:
         f"{_one_line(str(scan.model.file))} for {scan.target} ({scan.operators.source}):\n"
         f"{count} need{'s' * (missing == 1)} a custom one"
     )
-    parts = [head, *_missing_texts(scan), *_cpu_text(scan), *_refused_text(scan)]
+    parts = [
+        head,
+        *[_missing_text(each, scan.operators.renaming) for each in scan.missing],
+        *_cpu_text(scan),
+        *_refused_text(scan),
+    ]
     return "\n\n".join([*parts, *_toolkit_text(scan)]) + "\n"
 
 
@@ -95,30 +100,23 @@ def _escaped(text: str, more: dict[str, str]) -> str:
 # ---- Text ----------------------------------------------------------------------------------------
 
 
-def _missing_texts(scan: Scan) -> list[str]:
-    return [_missing_text(each, scan.operators.renaming) for each in scan.missing]
-
-
 def _missing_text(missing: Missing, renaming: Renaming | None) -> str:
     domain = f"{missing.domain}." if missing.domain else ""
     title = _one_line(f"{shortened(domain + missing.op_type)} ({_node_count(missing.nodes)})")
     reason = _indented(missing.reason, 2)
-    ways = [_indented(text, 2) for text in _ways_text(missing, renaming)]
+    ways = []
+    if renaming:
+        op_type = shortened(missing.op_type)
+        restriction = f" ({renaming.restriction})" if missing.domain == STANDARD else ""
+        way = (
+            f"name in the model: {renaming.prefix}{op_type} by renamed nodes (default), or as it "
+            f"is by `{renaming.key}: {op_type}` in op.yml{restriction}"
+        )
+        ways.append(_indented(way, 2))
     nodes = [_one_line(line) for node in missing.nodes[:_MAX_NODES] for line in _node_lines(node)]
     if len(missing.nodes) > _MAX_NODES:
         nodes.append(f"  ... and {len(missing.nodes) - _MAX_NODES} more (--json lists all)")
     return "\n".join([title, reason, *ways, *nodes])
-
-
-def _ways_text(missing: Missing, renaming: Renaming | None) -> Iterator[str]:
-    """Yield the ways to name the operator, if there is a choice."""
-    if renaming:
-        op_type = shortened(missing.op_type)
-        restriction = f" ({renaming.restriction})" if missing.domain == STANDARD else ""
-        yield (
-            f"name in the model: {renaming.prefix}{op_type} by renamed nodes (default), or as it "
-            f"is by `{renaming.key}: {op_type}` in op.yml{restriction}"
-        )
 
 
 def _node_lines(node: Node) -> Iterator[str]:
@@ -128,13 +126,10 @@ def _node_lines(node: Node) -> Iterator[str]:
             if tensor is not None:
                 constant = " constant" if tensor.constant else ""
                 name = shortened(tensor.name, 40)
-                yield f"    {role} {name}: {_type_text(tensor)}{constant}"
+                type_ = f"{tensor.dtype or 'unknown'}{shape_text(tensor.shape)}"
+                yield f"    {role} {name}: {type_}{constant}"
     for name, value in node.attributes.items():
         yield f"    {shortened(name)} = {shortened(_value_text(value))}"
-
-
-def _type_text(tensor: Tensor) -> str:
-    return f"{tensor.dtype or 'unknown'}{shape_text(tensor.shape)}"
 
 
 def _value_text(value: Value) -> str:
@@ -168,23 +163,20 @@ def _bytes_text(count: int | None) -> str:
 
 def _refused_text(scan: Scan) -> Iterator[str]:
     if scan.refused:
-        lines = [line for each in scan.refused for line in _refusal_lines(each)]
-        yield "\n".join(["The converter refuses:", *lines])
-
-
-def _refusal_lines(refusal: Refusal) -> Iterator[str]:
-    names = ", ".join(shortened(node.name) for node in refusal.nodes[:3])
-    more = len(refusal.nodes) - 3
-    where = f" ({names}{f' and {more} more' if more > 0 else ''})" if names else ""
-    yield _indented(refusal.problem + where, 2)
-    yield _indented(refusal.remedy, 4)
+        lines = ["The converter refuses:"]
+        for each in scan.refused:
+            names = ", ".join(shortened(node.name) for node in each.nodes[:3])
+            more = len(each.nodes) - 3
+            where = f" ({names}{f' and {more} more' if more > 0 else ''})" if names else ""
+            lines += [_indented(each.problem + where, 2), _indented(each.remedy, 4)]
+        yield "\n".join(lines)
 
 
 def _toolkit_text(scan: Scan) -> Iterator[str]:
     if scan.toolkit is not None:
         title = f"{scan.toolkit.name} {scan.toolkit.version}".rstrip()
         lines = scan.toolkit.differences or ("it leaves the same operators",)
-        yield "\n".join([f"{title}, asked:", *(_indented(line, 2) for line in lines)])
+        yield "\n".join([f"{title}:", *(_indented(line, 2) for line in lines)])
 
 
 def _indented(text: str, spaces: int) -> str:
@@ -259,7 +251,7 @@ FORMATS: dict[str, Callable[[Scan], str]] = {"text": as_text, "github": as_githu
     "--toolkit",
     type=click.Path(path_type=Path),
     metavar="PYTHON",
-    help="Ask RKNN-Toolkit2 too, in the Python that has it: build the model, and show the "
+    help=f"Ask {toolkit_names()} too, in the Python that has it: build the model, and show the "
     "differences from the lists.",
 )
 @click.pass_context
@@ -273,7 +265,7 @@ def command(
 ) -> None:
     """Show the operators of a model that a chip lacks.
 
-    MODEL is an .onnx file, or a frozen graph of TensorFlow (.pb) for the chips of RKNN-Toolkit 1.x.
+    MODEL is an .onnx file, or a frozen graph of TensorFlow (.pb) for the chips that take those.
     The exit status is 0 if nothing is missing, 1 if something is, 2 if the model cannot be read.
     """
     try:

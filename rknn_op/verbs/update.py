@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +52,11 @@ def command(
     done: list[Update] = []
     for folder in messages.track(folders, len(folders), "updating"):
         try:
-            for each in _updates(folder, dry_run or diff, allow_dirty, merges):
+            options = (dry_run or diff, allow_dirty, merges)
+            is_workspace = roots([folder])
+            for each in (
+                update_workspace(folder, *options) if is_workspace else [update(folder, *options)]
+            ):
                 done.append(each)
                 if not is_json:
                     _print(each, diff, is_done=not (dry_run or diff))
@@ -74,14 +77,6 @@ _UNKNOWN = """
 Not compared, because the old wheel does not have the template's texts of these
 files; they stay, and differ from those of `rknn-op workspace init`:
 """
-
-
-def _updates(folder: Path, dry_run: bool, allow_dirty: bool, merges: bool) -> Iterator[Update]:
-    """Update a repository, or a workspace with its operators; yield the changes of each."""
-    if roots([folder]):
-        yield from update_workspace(folder, dry_run, allow_dirty, merges)
-    else:
-        yield update(folder, dry_run, allow_dirty, merges)
 
 
 def _entry(done: Update) -> dict[str, Any]:

@@ -98,8 +98,8 @@ def test_batch_is_one(tmp_path: Path, shape: list[Any], expected: tuple[int, ...
 def test_assumed_integers(tmp_path: Path) -> None:
     inputs = [value("mask", [2], INT64), value("image", [2], TensorProto.UINT8)]
     assert [*assumptions(read(tmp_path, *inputs))] == [
-        "input 'mask' has random int64 from 0 to 3: no node tells their range",
-        "input 'image' has random uint8 from 0 to 255: no node tells their range",
+        "input 'mask' has random int64 from 0 to 3: their range is unknown",
+        "input 'image' has random uint8 from 0 to 255: their range is unknown",
     ]
 
 

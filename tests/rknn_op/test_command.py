@@ -133,7 +133,7 @@ def test_create_is_all_or_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch)
         raise OSError(errno.ENOSPC, "no room left")
 
     with monkeypatch.context() as patch:
-        patch.setattr(new_repository, "write_new_files", failing)
+        patch.setattr(all_or_nothing, "write_new_files", failing)
         assert_error(rknn_op("create", "-c", EXP, "-p", "my_exp"), "no room left")
     assert not [*folder.iterdir()]
 
@@ -146,7 +146,7 @@ def test_create_keeps_concurrent_folder(folder: Path, monkeypatch: pytest.Monkey
         (folder / "my_exp").mkdir(exist_ok=True)
 
     with monkeypatch.context() as patch:
-        patch.setattr(new_repository, "write_new_files", meanwhile)
+        patch.setattr(all_or_nothing, "write_new_files", meanwhile)
         assert_error(rknn_op("create", "-c", EXP, "-p", "my_exp"), "my_exp already exists")
     assert [*folder.rglob("*")] == [folder / "my_exp"]
 
@@ -159,7 +159,7 @@ def test_create_reports_errors_of_the_file_system(
     def refused(*_: object) -> None:
         raise BlockingIOError(errno.EAGAIN, "no write now")
 
-    monkeypatch.setattr(new_repository, "write_new_files", refused)
+    monkeypatch.setattr(all_or_nothing, "write_new_files", refused)
     assert_error(rknn_op("create", "-c", EXP, "-p", "exp"), "exp: cannot be made: no write now")
     assert not [*folder.iterdir()]
 

@@ -449,7 +449,7 @@ def test_rows_in_another_order_than_the_runtime_has(
     write_rows(old, order)
     found = [line for line in warnings(dry_run()) if " behind " in line]
     assert found == [
-        f"{OLD}/{KERNEL}:{each}; the runtime hands over inputs, outputs, params"
+        f"{OLD}/{KERNEL}:{each}; the runtime's order is inputs, outputs, params"
         for each in expected
     ]
 

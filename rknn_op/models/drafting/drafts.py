@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any
 
 from opkit import runtimes
 from opkit.code_layout import LINE_LENGTH, bracketed, literal
@@ -73,7 +72,7 @@ class Draft:
         source: the source of the reference.
         questions: the assumptions, and the facts that the model does not have.
         recorded: the recorded cases.
-        notes: sentences about the source of the reference, and about nodes without a case.
+        notes: messages about the source of the reference, and nodes without a case.
     """
 
     nodes: Sequence[Node]
@@ -108,8 +107,11 @@ def draft(task: Task, nodes: Sequence[Node]) -> Draft:
 def _from_library(
     task: Task, nodes: Sequence[Node], found: Signature, match: LibraryOperator
 ) -> tuple[Draft, str]:
-    """Return the draft with the files of the library, and the reason against it, if any."""
-    found = library_match.completed(_with_tensors(found, match.spec), match.spec)
+    """Return the draft with the files of the library, and why it is unusable, or an empty text."""
+    # The library's tensors stay tensors, though they may be constant.
+    names = {each.name for each in match.spec.inputs}
+    inputs = (replace(each, kind="") if each.name in names else each for each in found.inputs)
+    found = library_match.completed(replace(found, inputs=tuple(inputs)), match.spec)
     defined = replace(found, is_standard=True)  # the library defines it
     remarks = [each for each in questions(defined, nodes) if not each.field]
     text, _ = adapted(match.text, task.runtimes, str(match.folder), task.target.upper())
@@ -128,13 +130,6 @@ def _from_library(
     return Draft(nodes, text, spec, files, Source.LIBRARY, remarks, recorded, notes), reason
 
 
-def _with_tensors(found: Signature, spec: OpSpec) -> Signature:
-    """Return the union of nodes with the tensors of an operator, though they may be constant."""
-    names = {each.name for each in spec.inputs}
-    inputs = (replace(each, kind="") if each.name in names else each for each in found.inputs)
-    return replace(found, inputs=tuple(inputs))
-
-
 def _described(task: Task, nodes: Sequence[Node], found: Signature, notes: Sequence[str]) -> Draft:
     remarks = questions(found, nodes)
     text = description(found, task.model, nodes, remarks, task.runtimes, task.target)
@@ -150,7 +145,7 @@ def _described(task: Task, nodes: Sequence[Node], found: Signature, notes: Seque
             }
             notes = [*notes, *small.left_out, *recorded.left_out, *recorded.differences]
             return Draft(nodes, text, spec, files, Source.ONNX, remarks, recorded, notes)
-        notes = [*notes, "onnx's evaluator takes no case of these nodes", *recorded.left_out]
+        notes = [*notes, "onnx's evaluator rejects all cases of these nodes", *recorded.left_out]
     skeleton = once_only_files(spec, _selected(task))[f"{spec.lower}_reference.py"]
     _, recorded = _cases(task, nodes, found, spec, text, skeleton.encode(), is_written=False)
     files = _tests(f"tests/test_{spec.lower}_model.py", spec, SmallCases(), recorded)
@@ -172,7 +167,7 @@ def _cases(
     reference: bytes,
     is_written: bool = True,
 ) -> tuple[SmallCases, RecordedCases]:
-    """Return the small and the recorded cases that the reference takes.
+    """Return the small and the recorded cases that the reference accepts.
 
     Nodes of TensorFlow have none: neither their shapes nor their outputs are known.
     """
@@ -207,7 +202,7 @@ _WORDS = {
 
 
 def has_evaluator(found: Signature) -> bool:
-    """Whether onnx may compute an operator, the same in each run: by code, or as a function."""
+    """Whether onnx's evaluator supports an operator and is deterministic for it."""
     if not found.is_standard or found.op_type in RANDOM:
         return False
     schema = required("onnx").defs.get_schema(found.op_type, found.opset, found.domain)
@@ -228,7 +223,9 @@ def onnx_reference(name: str, found: Signature, nodes: Sequence[Node]) -> str:
         found: a standard operator.
         nodes: its nodes, for the dtypes of outputs and the shapes of constants.
     """
-    tensors = {each.name: _only(each.dtypes) for each in found.tensors}
+    tensors = {
+        each.name: (each.dtypes[0] if len(each.dtypes) == 1 else None) for each in found.tensors
+    }
     constants = {each.name: [each.dtypes[0], [-1] if each.rank else []] for each in found.constants}
     kinds = {each.name: each.kind for each in found.attributes}
     kinds |= {each.name: each.kind for each in found.constants}
@@ -245,10 +242,6 @@ def onnx_reference(name: str, found: Signature, nodes: Sequence[Node]) -> str:
         attributes=literal([each.name for each in found.attributes], "ATTRIBUTES = ", 0),
         param_values="\n".join(params or ["        (this operator has none)"]),
     )
-
-
-def _only(dtypes: Sequence[str]) -> str | None:
-    return dtypes[0] if len(dtypes) == 1 else None
 
 
 def _in_order(slots: Sequence[Input] | Sequence[Output]) -> list[str]:
@@ -308,20 +301,15 @@ def _imports(names: Sequence[str]) -> str:
 def _group_call(group: Group) -> str:
     """Return the call of cases() for a group, as items of a list."""
     indent = 8
-    shapes = {name: list(shape) for name, shape in group.shapes.items()}
+    shapes = [f'"{name}": {tuple(shape)}' for name, shape in group.shapes.items()]
     arguments = [
-        f"shapes=[{_shape_literal(shapes, 'shapes=[', indent)}]",
+        f"shapes=[{bracketed(shapes, 'shapes=[', indent, '{}')}]",
         f"values={_values(group.ranges, indent)}",
         f"params={_params(group, indent)}",
         f"dtype={literal(dict(group.dtypes), 'dtype=', indent)}",
     ]
     lines = "".join(f"{' ' * indent}{argument},\n" for argument in arguments)
     return f"    *cases(\n{lines}    ),\n"
-
-
-def _shape_literal(shapes: Mapping[str, Sequence[int]], before: str, indent: int) -> str:
-    items = [f'"{name}": {tuple(shape)}' for name, shape in shapes.items()]
-    return bracketed(items, before, indent, "{}")
 
 
 def _values(groups: Sequence[Mapping[str, Range]], indent: int) -> str:
@@ -340,10 +328,7 @@ def _params(group: Group, indent: int) -> str:
         return f"[{literal(base, 'params=[', indent)}]"
     items = [literal(base, "", indent + 4)] if base else []
     items += [
-        f"{name}={_list(values, f'{name}=', indent + 4)}" for name, values in group.others.items()
+        f"{name}={literal([*values], f'{name}=', indent + 4)}"
+        for name, values in group.others.items()
     ]
     return f"vary_params{bracketed(items, 'params=vary_params', indent, '()')}"
-
-
-def _list(values: Sequence[Any], before: str, indent: int) -> str:
-    return literal([*values], before, indent)

@@ -45,8 +45,8 @@ class Plans:
     Attributes:
         model: the model.
         target: the target.
-        planned: the repositories; none if the target lacks no operator.
-        notes: sentences about the run of the model.
+        planned: the repositories; empty if the target has all operators.
+        notes: messages about the run of the model.
     """
 
     model: Model
@@ -94,12 +94,24 @@ def plans(
     names = _runtimes(file, choices)
     target = choices.target or available()[names[0]].describe.default_target
     model, groups = _chosen(file, selection, target)
-    _refuse_framework(model, names)
+    for name in names:
+        describe = available()[name].describe
+        if model.framework not in describe.frameworks:
+            raise OpkitError(
+                f"{printable(str(model.file))}: a model of {model.framework}; operators of "
+                f"{describe.title} are for models of {' and '.join(describe.frameworks)}"
+            )
     if not groups:
         return Plans(model, target, ())
     nodes = [node for group in groups for node in group]
     with step("running the model, to record cases"):
-        recording = _recording(model, nodes, inputs)
+        if model.framework == "onnx":
+            recording = record(model, nodes, inputs)
+        else:
+            note = "no library here runs a frozen graph"
+            if inputs:
+                raise OpkitError(f"--inputs: {note}; cases are not recorded")
+            recording = Recording((), (f"no recorded cases: {note}",))
     task = Task(model, names, target, template.EXAMPLES, recording)
     planned, problems = [], []
     for group in track(groups, len(groups), "describing"):
@@ -115,16 +127,8 @@ def plans(
     return Plans(model, target, planned, recording.notes)
 
 
-def _recording(model: Model, nodes: Sequence[Node], inputs: Path | None) -> Recording:
-    if model.framework == "onnx":
-        return record(model, nodes, inputs)
-    if inputs:
-        raise OpkitError("--inputs: no library here runs a frozen graph; cases are not recorded")
-    return Recording((), ("no recorded cases: no library here runs a frozen graph",))
-
-
 def _runtimes(file: Path, choices: Choices) -> list[str]:
-    """Return the runtimes: the user's, or that of the target, or the usual one of such models."""
+    """Return the user's runtimes, or the target's, or the default for such models."""
     if choices.runtimes:
         for name in choices.runtimes:
             if name not in available():
@@ -147,16 +151,6 @@ def _chosen(
     return model, [nodes_of_type(model, selection.op_type or "")]
 
 
-def _refuse_framework(model: Model, names: Sequence[str]) -> None:
-    for name in names:
-        describe = available()[name].describe
-        if model.framework not in describe.frameworks:
-            raise OpkitError(
-                f"{printable(str(model.file))}: a model of {model.framework}; operators of "
-                f"{describe.title} are for models of {' and '.join(describe.frameworks)}"
-            )
-
-
 def _plan(found: Draft, file: Path, folder: Path, is_all: bool, choices: Choices) -> Planned:
     source = f"{printable(str(file))}, {called(found.nodes)}"
     rest = replace(choices, runtimes=(), target="")
@@ -168,7 +162,7 @@ def _plan(found: Draft, file: Path, folder: Path, is_all: bool, choices: Choices
 
 
 def _refuse_equal(planned: Sequence[Planned]) -> None:
-    """Refuse two operators with one folder."""
+    """Refuse duplicate folders of operators."""
     seen: dict[str, Planned] = {}
     for each in planned:
         other = seen.setdefault(str(each.plan.folder).lower(), each)
@@ -203,7 +197,7 @@ def report(found: Plans, is_made: bool) -> str:
         is_made: whether the repositories exist; else it was a dry run.
     """
     if not found.planned:
-        return f"{printable(str(found.model.file))}: {found.target} lacks none of its operators.\n"
+        return f"{printable(str(found.model.file))}: {found.target} has all of its operators.\n"
     parts = [_of_repository(each, is_made) for each in found.planned]
     if found.notes:
         parts.append("\n".join(line for note in found.notes for line in _wrapped(printable(note))))

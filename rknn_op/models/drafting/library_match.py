@@ -7,7 +7,7 @@ outputs in lower case.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,7 +68,7 @@ def completed(found: Signature, spec: OpSpec) -> Signature:
 
 
 def _problems(spec: OpSpec, found: Signature, nodes: Sequence[Node]) -> Iterator[str]:
-    """Yield the reasons why an operator does not compute nodes."""
+    """Yield the reasons why an operator does not match nodes."""
     yield from _named(spec, found) if found.is_standard else _ordered(spec, found)
     params = {param.name: param for param in spec.params}
     for attribute in found.attributes:
@@ -84,7 +84,7 @@ def _problems(spec: OpSpec, found: Signature, nodes: Sequence[Node]) -> Iterator
 
 
 def _named(spec: OpSpec, found: Signature) -> Iterator[str]:
-    """Yield the differences of inputs and outputs, which have the schema's names."""
+    """Yield the differences of inputs and outputs, matched by the schema's names."""
     tensors = {each.name: each for each in spec.inputs}
     constants = {each.name for each in spec.params if each.source}
     slots = {each.name: each for each in found.inputs}
@@ -99,19 +99,15 @@ def _named(spec: OpSpec, found: Signature) -> Iterator[str]:
         if param.source and param.default is None and param.name not in slots:
             yield f"its param '{param.name}' is left out in the model"
     outputs = {each.name: each for each in spec.outputs}
-    yield from _output_problems(outputs, found.outputs)
-
-
-def _output_problems(outputs: Mapping[str, Tensor], found: Iterable[Output]) -> Iterator[str]:
-    for each in found:
-        if each.name not in outputs:
-            yield f"it has no output '{each.name}'"
+    for output in found.outputs:
+        if output.name not in outputs:
+            yield f"it has no output '{output.name}'"
         else:
-            yield from _dtype_problem(outputs[each.name], each)
+            yield from _dtype_problem(outputs[output.name], output)
 
 
 def _ordered(spec: OpSpec, found: Signature) -> Iterator[str]:
-    """Yield the differences of inputs and outputs, which correspond by their order."""
+    """Yield the differences of inputs and outputs, matched by order."""
     slots: list[Tensor | Param] = [*spec.inputs, *(each for each in spec.params if each.source)]
     if len(slots) != len(found.inputs) or len(spec.outputs) != len(found.outputs):
         yield "it has another count of inputs or outputs"

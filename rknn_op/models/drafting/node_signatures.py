@@ -12,16 +12,16 @@ from opkit.description.types import ELEMENT_TYPES
 from opkit.description.words import taken_by
 from opkit.errors import OpkitError
 from opkit.text import printable
-from rknn_op.models.model_files import required
+from rknn_op.models.model_files import required, schema_of
 from rknn_op.models.model_graph import (
     MAX_VALUES,
-    STANDARD,
     Model,
     Node,
     Opaque,
     Tensor,
     TypeName,
     Value,
+    at,
     plain,
 )
 
@@ -78,7 +78,7 @@ class Attribute:
         name: its name.
         kind: its type, by op.yml's word.
         doc: one sentence of the operator's schema.
-        default: the schema's default; None: there is none.
+        default: the schema's default, or None.
     """
 
     name: str
@@ -136,7 +136,7 @@ def signature(model: Model, nodes: Sequence[Node], has_texts: bool = True) -> Si
     """
     first = nodes[0]
     opset = model.opsets.get(first.domain, 1 if model.framework == "onnx" else 0)
-    schema = _schema(first.op_type, first.domain, opset) if model.framework == "onnx" else None
+    schema = schema_of(first.op_type, first.domain, opset) if model.framework == "onnx" else None
     fixed = dict(_fixed(nodes, has_texts))
     attributes = tuple(_attributes(nodes, schema, fixed))
     names = _Names(first.op_type, {each.name.lower() for each in attributes})
@@ -159,29 +159,18 @@ def called(nodes: Sequence[Node]) -> str:
     return plain(nodes[0].op_type)
 
 
-def _schema(op_type: str, domain: str, opset: int) -> Any:
-    """Return the schema of a standard operator, or None."""
-    defs = required("onnx").defs
-    if domain != STANDARD or not defs.has(op_type):
-        return None
-    try:
-        return defs.get_schema(op_type, opset, domain)
-    except defs.SchemaError:
-        return None
-
-
 # ---- Names ---------------------------------------------------------------------------------------
 
 
 @dataclass
 class _Names:
-    """Names for inputs and outputs: free identifiers in lower case, each of them once."""
+    """Unique lower-case identifiers for inputs and outputs."""
 
     op_type: str
     taken: set[str]
 
     def take(self, wanted: str) -> str:
-        """Return a free name like the wanted one."""
+        """Return a unique name similar to the wanted one."""
         base = re.sub(r"\W+", "_", wanted, flags=re.ASCII).strip("_").lower()[:40] or "tensor"
         base = f"tensor_{base}" if base[0].isdigit() else base
         candidates = [base, f"{base}_tensor", *(f"{base}_{index}" for index in range(2, 10000))]
@@ -233,12 +222,13 @@ def _inputs(nodes: Sequence[Node], schema: Any, names: _Names) -> Iterator[Input
     for position in range(counts[-1]):
         tensors = [at(node.inputs, position) for node in nodes]
         present = [tensor for tensor in tensors if tensor is not None]
-        if not present or all(_is_empty(each) for each in present):
+        if not present or all(each.is_empty for each in present):
             continue
         role, doc = _role(schema, position, "input", counts[-1])
         kind = _constant_kind(present)
         if kind and not schema:
-            role = _common_name(present) or role
+            last = {each.name.partition(":")[0].rpartition("/")[2] for each in present}
+            role = last.pop() if len(last) == 1 and last != {""} else role
         yield Input(
             names.take(role),
             position,
@@ -251,24 +241,8 @@ def _inputs(nodes: Sequence[Node], schema: Any, names: _Names) -> Iterator[Input
         )
 
 
-def at(tensors: Sequence[Tensor | None], position: int) -> Tensor | None:
-    """Return the tensor at a position; None if a node leaves it out."""
-    return tensors[position] if position < len(tensors) else None
-
-
-def _is_empty(tensor: Tensor) -> bool:
-    """Whether a tensor is a constant without elements: as good as left out."""
-    return tensor.constant and tensor.shape is not None and 0 in tensor.shape
-
-
-def _common_name(tensors: Iterable[Tensor]) -> str:
-    """Return the last part of the tensors' names if they have it in common; else nothing."""
-    names = {tensor.name.partition(":")[0].rpartition("/")[2] for tensor in tensors}
-    return names.pop() if len(names) == 1 else ""
-
-
 def _constant_kind(tensors: Iterable[Tensor]) -> str:
-    """Return op.yml's word for a param with the value of constant inputs; empty for tensors."""
+    """Return op.yml's type for constant inputs as a param; empty for tensors."""
     kinds = set()
     for tensor in tensors:
         element = ELEMENT_TYPES.get(tensor.dtype)
@@ -305,15 +279,14 @@ _KINDS = {"FLOAT": "float", "INT": "int", "STRING": "string", "FLOATS": "floats"
 
 
 def _fixed(nodes: Sequence[Node], has_texts: bool) -> Iterator[tuple[str, Value]]:
-    """Yield the texts that the runtimes do not hand over, if all nodes have the same."""
+    """Yield string attributes that the runtimes do not support, if all nodes agree."""
     for name in _used(nodes) if not has_texts else ():
         values = [node.attributes.get(name) for node in nodes]
         if isinstance(values[0], str) and not isinstance(values[0], Opaque):
             if len({*values}) > 1:
                 raise OpkitError(
-                    f"{called(nodes)}: attribute '{plain(name)}' is a text, which the runtime "
-                    "does not hand to a custom operator, and differs from node to node; choose "
-                    "one node with --node"
+                    f"{called(nodes)}: attribute '{plain(name)}' is a string, which the runtime "
+                    "does not support, and differs between nodes; choose one node with --node"
                 )
             yield name, values[0]
 
@@ -325,7 +298,7 @@ def _used(nodes: Sequence[Node]) -> list[str]:
 
 
 def _is_type(nodes: Sequence[Node], name: str) -> bool:
-    """Whether an attribute of TensorFlow is an element type, which tensors have anyway."""
+    """Whether an attribute of TensorFlow is an element type, which tensors have, too."""
     values = [node.attributes[name] for node in nodes if name in node.attributes]
     items = [each for value in values for each in (value if isinstance(value, tuple) else (value,))]
     return bool(items) and all(isinstance(each, TypeName) for each in items)
@@ -350,15 +323,15 @@ def _attributes(
         if not kind:
             raise OpkitError(
                 f"{called(nodes)}: attribute '{plain(name)}' is a tensor, a graph or a list of "
-                "texts, which no runtime hands to a custom operator; rewrite these nodes, for "
-                "instance with the value as an input"
+                "strings, which no runtime supports; rewrite these nodes, for instance with the "
+                "value as an input"
             )
         doc = _sentence(definition.description) if definition else ""
         yield Attribute(name, kind, doc, default)
 
 
 def _kind(nodes: Sequence[Node], name: str) -> str:
-    """Return op.yml's word for the values of an attribute; empty if there is none."""
+    """Return op.yml's type for the values of an attribute; empty if unsupported."""
     values = [node.attributes[name] for node in nodes if name in node.attributes]
     items = [item for value in values for item in (value if isinstance(value, tuple) else (value,))]
     many = "s" if any(isinstance(value, tuple) for value in values) else ""
@@ -371,7 +344,7 @@ def _kind(nodes: Sequence[Node], name: str) -> str:
 
 
 def _fits(nodes: Sequence[Node], name: str, kind: str) -> bool:
-    """Whether nodes have an attribute as its schema says; empty lists have no type."""
+    """Whether the nodes' attribute has the type of its schema; empty lists have no type."""
     values = {node.attributes[name] for node in nodes if name in node.attributes}
     return values == {()} or _kind(nodes, name) in (kind, "ints" if kind == "floats" else kind)
 
@@ -416,7 +389,7 @@ def converted(value: Value, kind: str) -> Any:
 
 
 def _short(value: Any) -> float:
-    """Return the float with the fewest digits that is the same float32."""
+    """Return the shortest decimal that rounds to the same float32."""
     import numpy as np
 
     return float(str(np.float32(value)))

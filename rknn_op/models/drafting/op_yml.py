@@ -14,20 +14,14 @@ from opkit import runtimes
 from opkit.description.reader import DescriptionError
 from opkit.description.types import PREFIX, TENSOR
 from opkit.errors import OpkitError
-from rknn_op.models.drafting.node_signatures import (
-    Attribute,
-    Input,
-    Output,
-    Signature,
-    at,
-    converted,
-)
+from rknn_op.models.drafting.node_signatures import Attribute, Input, Output, Signature, converted
 from rknn_op.models.model_graph import (
     STANDARD,
     Model,
     Node,
     Tensor,
     Value,
+    at,
     identifier,
     plain,
     shape_text,
@@ -108,11 +102,11 @@ def _of_tensor(each: Input, found: Signature, nodes: Sequence[Node]) -> Iterator
         remedy = (
             "`rknn-op graft` fills in its neutral value."
             if has_value(found.op_type, each.formal)
-            else "it has no neutral value that is known; choose the nodes of one kind with --node."
+            else "no neutral value is known; choose nodes of one kind with --node."
         )
         yield (
             f"{count} of {len(nodes)} nodes leave{'s' * (count == 1)} out {each.name}, which an "
-            f"operator always has: {remedy}"
+            f"operator requires: {remedy}"
         )
     yield from _of_dtypes(each)
 
@@ -123,7 +117,7 @@ def _lacking(each: Input, nodes: Iterable[Node]) -> int:
 
 def _of_dtypes(each: Input | Output) -> Iterator[str]:
     if not each.dtypes:
-        yield f"The model does not say the dtype of {each.name}: which one is it?"
+        yield f"The dtype of {each.name} is not in the model: which one is it?"
     elif len(each.dtypes) > 1:
         yield f"{each.name} is {' or '.join(each.dtypes)} in the model, so it has no dtype here."
 
@@ -143,7 +137,7 @@ def _of_attribute(each: Attribute, found: Signature, nodes: Sequence[Node]) -> I
         examples = _examples(values, each.kind)
         yield f"The nodes have {plain(each.name)} = {examples}; which others are used?"
     if () in values:
-        yield f"Some nodes have an empty list as {plain(each.name)}, which no runtime hands over."
+        yield f"Some nodes have an empty list as {plain(each.name)}, which no runtime supports."
 
 
 def _examples(values: Sequence[Value], kind: str) -> str:
@@ -157,7 +151,7 @@ def _of_constant(each: Input, found: Signature, nodes: Sequence[Node]) -> Iterat
     where = "the only node" if len(nodes) == 1 else f"all {len(tensors)} nodes that have it"
     yield f"{each.name} is constant in {where}, so it is a param; is it constant in every model?"
     if found.opset and any(tensor.value is None for tensor in tensors):
-        yield f"The model computes {each.name} from constants: its value shows when the model runs."
+        yield f"The model computes {each.name} from constants, so its value is not in the model."
     if each.is_optional:
         count = _lacking(each, nodes)
         yield (
@@ -220,7 +214,7 @@ def description(
 
 
 def refuse_dtypes(found: Signature, chosen: Sequence[str]) -> None:
-    """Refuse tensors that a runtime does not have.
+    """Refuse dtypes that a runtime does not support.
 
     Raises:
         OpkitError: a tensor has such a dtype.
@@ -275,13 +269,13 @@ def operator_name(found: Signature, chosen: Sequence[str]) -> str:
 
 
 def _renaming(chosen: Sequence[str]) -> Renaming | None:
-    """Return the names of custom nodes, if no chosen runtime keeps those of the model."""
+    """Return the renaming of custom nodes, if there is a single runtime that has one."""
     found = [models_of(name).renaming for name in chosen]
     return found[0] if len(found) == 1 else None
 
 
 def _name_problem(name: str, chosen: Sequence[str]) -> str:
-    """Return the reason against an operator's name; empty if it is valid."""
+    """Return why an operator's name is invalid; empty if it is valid."""
     tensor = f"{{a: {{type: {TENSOR}}}}}"
     text = f"name: {json.dumps(name)}\nruntimes: [{', '.join(chosen)}]\n"
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,9 +17,9 @@ from opkit.check.operators import Operator
 from opkit.description.spec import OpSpec
 from opkit.runtimes.invocation import Array
 from rknn_op.models import optional_inputs
-from rknn_op.models.drafting.node_signatures import Signature, at, converted
+from rknn_op.models.drafting.node_signatures import Signature, converted
 from rknn_op.models.drafting.reference_trials import TimeLimitError, time_limit, tolerated_error
-from rknn_op.models.model_graph import MAX_VALUES, Node, Tensor, Value, plain
+from rknn_op.models.model_graph import MAX_VALUES, Node, Tensor, at, plain
 from rknn_op.models.optional_inputs import UnknownShapeError
 from rknn_op.models.running.recording import Call
 
@@ -37,8 +37,8 @@ class RecordedCases:
         files: name of a file -> content.
         size: the bytes of all arrays.
         error: the tolerated absolute error of floats.
-        left_out: sentences about calls without a case.
-        differences: sentences about outputs that the reference does not confirm.
+        left_out: messages about calls without a case.
+        differences: messages about outputs that differ from the reference's.
     """
 
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class RecordedCases:
 def recorded_cases(
     found: Signature, calls: Sequence[Call], operator: Operator, is_written: bool
 ) -> RecordedCases:
-    """Return the cases of calls that a check takes.
+    """Return the valid cases of recorded calls.
 
     Args:
         found: the union of the nodes.
@@ -143,7 +143,7 @@ def _elements(case: Case, outputs: Mapping[str, Array]) -> int:
 
 
 def _check(operator: Operator, case: Case, outputs: Mapping[str, Array]) -> None:
-    """Refuse a case that a check does not take.
+    """Refuse a case that a check cannot run.
 
     Raises:
         CheckError: the inputs, their dtypes or the params are invalid.
@@ -159,7 +159,7 @@ def _expected(operator: Operator, case: Case) -> Mapping[str, Array]:
     """Return the reference's outputs.
 
     Raises:
-        CheckError: the reference does not take the case.
+        CheckError: the reference rejects the case.
         TimeLimitError: it takes too long.
     """
     with time_limit(MAX_SECONDS):
@@ -167,21 +167,16 @@ def _expected(operator: Operator, case: Case) -> Mapping[str, Array]:
 
 
 def _difference(expected: Mapping[str, Array], outputs: Mapping[str, Array], error: float) -> str:
-    """Return where the reference and the model's framework differ; empty: nowhere."""
-    return next(_differences(expected, outputs, error), "")
-
-
-def _differences(
-    expected: Mapping[str, Array], outputs: Mapping[str, Array], error: float
-) -> Iterator[str]:
+    """Return the first difference of the reference from the model; empty if they agree."""
     for name in expected.keys() & outputs.keys():
         computed, array = expected[name], outputs[name]
         if computed.shape != array.shape:
-            yield f"'{name}' has the shape {array.shape} in the model, {computed.shape} in numpy"
-        elif not np.allclose(computed, array, rtol=1e-6, atol=error, equal_nan=True):
+            return f"'{name}' has the shape {array.shape} in the model, {computed.shape} in numpy"
+        if not np.allclose(computed, array, rtol=1e-6, atol=error, equal_nan=True):
             with np.errstate(all="ignore"):
                 largest = np.nanmax(np.abs(computed.astype("f8") - array.astype("f8")))
-            yield f"'{name}' of the reference differs from the model's by up to {largest:g}"
+            return f"'{name}' of the reference differs from the model's by up to {largest:g}"
+    return ""
 
 
 # ---- Inputs that nodes leave out: neutral values -------------------------------------------------
@@ -194,23 +189,18 @@ def neutral_inputs(found: Signature, node: Node) -> dict[int, Array]:
         for each in found.inputs
         if each.formal and (tensor := at(node.inputs, each.position)) is not None
     }
+    defaults = {each.name: each.default for each in found.attributes if each.default is not None}
+    attributes = {**defaults, **node.attributes}
     values: dict[int, Array] = {}
     for each in found.inputs:
         if each.formal and each.formal not in present:
             try:
-                value = optional_inputs.value(
-                    found.op_type, each.formal, present, _attributes_with_defaults(found, node)
-                )
+                value = optional_inputs.value(found.op_type, each.formal, present, attributes)
             except UnknownShapeError:
                 continue
             if value is not None:
                 values[each.position] = value
     return values
-
-
-def _attributes_with_defaults(found: Signature, node: Node) -> Mapping[str, Value]:
-    defaults = {each.name: each.default for each in found.attributes if each.default is not None}
-    return {**defaults, **node.attributes}
 
 
 def filled(found: Signature, node: Node) -> Node:

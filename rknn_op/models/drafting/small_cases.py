@@ -16,10 +16,10 @@ from opkit.check.cases import Case, Values, cases, integers, uniform
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator
 from opkit.runtimes.invocation import Array
-from rknn_op.models.drafting.node_signatures import Signature, at, params_of
+from rknn_op.models.drafting.node_signatures import Signature, params_of
 from rknn_op.models.drafting.reference_trials import TimeLimitError, time_limit, tolerated_error
 from rknn_op.models.model_files import required
-from rknn_op.models.model_graph import Node, Tensor
+from rknn_op.models.model_graph import Node, Tensor, at
 
 MAX_ELEMENTS = 4096
 """Maximum elements of a tensor in a small case."""
@@ -34,22 +34,22 @@ _UNKNOWN = 6
 """The size in place of a dynamic one."""
 
 _MAX_COUNT = 8
-"""The maximum number in a param that shrinking leaves alone: axes, modes, counts."""
+"""The maximum number in a param that shrinking does not change: axes, modes, counts."""
 
 _LIMIT = 2.0
 """The maximum processor time of an attempt."""
 
 _MAX_DIFFERENCE = 4
-"""The maximum difference between sizes that shrinking leaves alone: that of a window."""
+"""The maximum difference between sizes that shrinking does not change, as of a window."""
 
 _MAX_KEPT = 64
-"""The maximum size that an attempt leaves alone, such as a count of channels."""
+"""The maximum size that an attempt keeps, such as a count of channels."""
 
 _MAX_SECONDS = 0.2
 """The maximum processor time of a case for trying other params."""
 
 _NONSENSE = "rknn-op"
-"""A text that no operator takes."""
+"""A text that no operator accepts."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Runs:
         self._known: dict[str, Mapping[str, Array] | None] = {}
 
     def outputs(self, case: Case) -> Mapping[str, Array] | None:
-        """Return the reference's outputs; None if it does not take the case."""
+        """Return the reference's outputs; None if it rejects the case."""
         key = f"{case.name} {case.params}"
         if key not in self._known:
             start = time.process_time()
@@ -132,7 +132,7 @@ class SmallCases:
     Attributes:
         groups: the groups of cases.
         error: the tolerated absolute error of floats.
-        left_out: sentences about nodes without a small case.
+        left_out: messages about nodes without a small case.
     """
 
     groups: Sequence[Group] = ()
@@ -148,11 +148,22 @@ def small_cases(found: Signature, nodes: Sequence[Node], operator: Operator) -> 
     runs = Runs(operator)
     groups: list[Group] = []
     failed = left = 0
-    for node in _different(found, nodes):
+    kinds: dict[str, Node] = {}  # of the same shapes and dtypes of inputs, and the same params
+    for node in nodes:
+        types = [(each.shape, each.dtype) for each in node.inputs if each]
+        kinds.setdefault(repr((types, params_of(found, node))), node)
+    for node in kinds.values():
         if len(groups) == _MAX_GROUPS:
             left += 1
             continue
-        group = next(_accepted(_attempts(found, node), runs), None)
+        group = next(
+            (
+                each
+                for each in _attempts(found, node)
+                if all(runs.outputs(each.case(ranges)) is not None for ranges in each.ranges)
+            ),
+            None,
+        )
         if group is None:
             failed += 1
         elif group not in groups:
@@ -160,7 +171,7 @@ def small_cases(found: Signature, nodes: Sequence[Node], operator: Operator) -> 
     sentences = []
     if failed:
         nodes_text = f"{failed} node{'s' * (failed != 1)}"
-        sentences.append(f"{nodes_text} without small shapes that the reference takes")
+        sentences.append(f"{nodes_text} without small shapes that the reference accepts")
     if left:
         sentences.append(f"nodes beyond the first {_MAX_GROUPS} different ones: {left}")
     if not groups:
@@ -170,31 +181,9 @@ def small_cases(found: Signature, nodes: Sequence[Node], operator: Operator) -> 
     else:
         others = dict(_others(groups[0], runs, _texts(found, nodes)))
         groups[0] = replace(groups[0], others=others)
-    error = max(map(tolerated_error, _all_of(groups, runs)), default=0.0)
+    outputs = (runs.outputs(group.case(ranges)) for group in groups for ranges in group.ranges)
+    error = max((tolerated_error(each) for each in outputs if each is not None), default=0.0)
     return SmallCases(groups, error, sentences)
-
-
-def _all_of(groups: Sequence[Group], runs: Runs) -> Iterator[Mapping[str, Array]]:
-    for group in groups:
-        for ranges in group.ranges:
-            outputs = runs.outputs(group.case(ranges))
-            assert outputs is not None  # each group was accepted
-            yield outputs
-
-
-def _different(found: Signature, nodes: Sequence[Node]) -> list[Node]:
-    """Return the first node of each kind: the shapes and dtypes of inputs, and the params."""
-    kinds: dict[str, Node] = {}
-    for node in nodes:
-        types = [(each.shape, each.dtype) for each in node.inputs if each]
-        kinds.setdefault(repr((types, params_of(found, node))), node)
-    return [*kinds.values()]
-
-
-def _accepted(groups: Iterable[Group], runs: Runs) -> Iterator[Group]:
-    for group in groups:
-        if all(runs.outputs(group.case(ranges)) is not None for ranges in group.ranges):
-            yield group
 
 
 # ---- Shapes --------------------------------------------------------------------------------------
@@ -334,7 +323,7 @@ def _other_texts(
     group: Group, runs: Runs, name: str, value: Any, texts: Mapping[str, Sequence[str]]
 ) -> list[Any]:
     if _effective(group, runs, name, [_NONSENSE]):
-        return []  # the reference takes any text, so it says nothing about legal ones
+        return []  # the reference accepts any text, so legal values are unknown
     return _effective(group, runs, name, [each for each in texts.get(name, ()) if each != value])
 
 
@@ -351,7 +340,7 @@ def _effective(group: Group, runs: Runs, name: str, values: Iterable[Any]) -> li
 
 
 def _all_outputs(group: Group, runs: Runs, params: Mapping[str, Any]) -> list[Array] | None:
-    """Return the reference's outputs for all ranges of values; None if it does not take one."""
+    """Return the reference's outputs for all ranges of values; None if it rejects one."""
     arrays: list[Array] = []
     for ranges in group.ranges:
         outputs = runs.outputs(replace(group.case(ranges), params=params))

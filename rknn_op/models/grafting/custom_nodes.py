@@ -123,20 +123,18 @@ def check_types(found: Sequence[Custom], types: Collection[tuple[str, str]]) -> 
         fitting = sorted({each for each in types if custom_of(found, *each) is custom})
         called = [printable(shortened(_called(*each))) for each in fitting]
         if not fitting:
-            raise OpkitError(f"{custom.operator.root}: {_no_nodes(custom, types)}")
+            names = sorted({op_type for op_type, _ in types})
+            near = closest(custom.spec.name, names, 3)
+            hint = f"; did you mean {' or '.join(map(printable, near))}?" if near else ""
+            raise OpkitError(
+                f"{custom.operator.root}: the model has no node of the type {custom.spec.name}"
+                f"{hint} (it has {', '.join(printable(shortened(name)) for name in names)})"
+            )
         if len(fitting) > 1:
             raise OpkitError(
                 f"{custom.operator.root}: the nodes of {' and '.join(called)} may be of the "
                 f"operator {custom.spec.name}; rename the other ones in the model"
             )
-
-
-def _no_nodes(custom: Custom, types: Collection[tuple[str, str]]) -> str:
-    names = sorted({op_type for op_type, _ in types})
-    near = closest(custom.spec.name, names, 3)
-    listed = ", ".join(printable(shortened(name)) for name in names)
-    hint = f"; did you mean {' or '.join(map(printable, near))}?" if near else ""
-    return f"the model has no node of the type {custom.spec.name}{hint} (it has {listed})"
 
 
 def _called(op_type: str, domain: str) -> str:
@@ -155,8 +153,7 @@ def input_positions(
 ) -> dict[str, int]:
     """Return name of an input or constant param -> its position in the model's nodes.
 
-    Names that are those of the operator in ONNX decide; else the order, without the inputs that no
-    node has.
+    Match by ONNX's names if they are all known; else by order, without inputs that no node has.
 
     Args:
         custom: the operator.
@@ -223,7 +220,7 @@ def _lower(name: str) -> str:
 
 
 def unique_names(taken: set[str], wanted: str) -> Iterator[str]:
-    """Yield names like the wanted one that are free."""
+    """Yield unused names similar to the wanted one."""
     for index in range(len(taken) + 1):
         name = f"{wanted}_{index}" if index else wanted
         if name not in taken:

@@ -15,7 +15,6 @@ from opkit.scratch import temporary_folder
 from opkit.text import printable, shortened
 from rknn_op.messages import step
 from rknn_op.models import onnx_model
-from rknn_op.models.grafting import simulation
 from rknn_op.models.grafting.custom_nodes import customs, runtime_of
 from rknn_op.models.grafting.grafted_model import (
     Graft,
@@ -25,15 +24,13 @@ from rknn_op.models.grafting.grafted_model import (
     publish,
     refuse_for_converter,
 )
-from rknn_op.models.grafting.proof import Proof, prove, write_shapes
-from rknn_op.models.grafting.simulation import Simulation
+from rknn_op.models.grafting.proof import Proof, Request, Simulation, prove, simulate, write_shapes
 from rknn_op.models.running.model_inputs import random_inputs, read_inputs
 from rknn_op.models.running.weights import opened
 from rknn_op.own_opkit import require
-from rknn_op.runtimes.models import models_of, toolkit_names
+from rknn_op.runtimes.models import models_of, toolkit_names, toolkits
 
 SUFFIX = ".onnx"
-PACKAGE = ".rknn"
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class Options:
     Attributes:
         inputs: an .npz file with the model's inputs; None: random ones.
         max_error: the tolerated absolute difference; None: by the dtype.
-        toolkit: a Python with RKNN-Toolkit2; None: no conversion.
+        toolkit: a Python with the toolkit; None: no conversion.
         target: the target; None: the default.
     """
 
@@ -61,7 +58,7 @@ class Outcome:
         graft: the grafted model.
         proof: its comparison with the original.
         simulation: the comparison of the converted model; None: not converted.
-        warnings: sentences.
+        warnings: messages.
         files: the new files; empty if outputs differ.
     """
 
@@ -124,13 +121,11 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
         write_shapes(source, grafted, model, proof)
         files = assembled(grafted.model, folder, output.name)
         if options.toolkit and toolkit:
-            package = folder / output.with_suffix(PACKAGE).name
+            package = folder / output.with_suffix(toolkit.suffix).name
             target = options.target or runtime.describe.default_target
-            request = simulation.Request(
-                toolkit, options.toolkit, files[-1], found, target, inputs, package
-            )
+            request = Request(toolkit, options.toolkit, files[-1], found, target, inputs, package)
             with step(f"converting and simulating with {toolkit.name}"):
-                simulated = simulation.simulate(request, proof.outputs, options.max_error)
+                simulated = simulate(request, proof.outputs, options.max_error)
             outcome = replace(outcome, simulation=simulated)
             if outcome.problem:
                 return outcome
@@ -141,12 +136,9 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
 def _check_options(file: Path, output: Path, options: Options) -> None:
     if options.max_error is not None and not math.isfinite(options.max_error):
         raise OpkitError(f"--max-error: invalid {options.max_error} (expected a finite number)")
-    if file.suffix == ".pb":
-        raise OpkitError(
-            f"{printable(str(file))}: a frozen graph needs no graft: RKNN-Toolkit 1.x calls the "
-            "class by the node's own name, so there is nothing to rename; load the class "
-            "rknn_op_<operator>.py of the repository"
-        )
+    for models in map(models_of, available()):
+        if models.graft_refusal and file.suffix == models.suffix:
+            raise OpkitError(f"{printable(str(file))}: {models.graft_refusal}")
     for path, name in ((file, "MODEL"), (output, "-o")):
         if path.suffix != SUFFIX:
             called = printable(str(path))
@@ -156,7 +148,7 @@ def _check_options(file: Path, output: Path, options: Options) -> None:
     if not output.parent.is_dir():
         raise OpkitError(f"-o {printable(str(output))}: no such folder: {output.parent}")
     new = [output, output.with_name(f"{output.name}.data")]
-    new += [output.with_suffix(PACKAGE)] if options.toolkit else []
+    new += [output.with_suffix(each.suffix) for each in toolkits() if options.toolkit]
     for path in new:
         if path.exists() or path.is_symlink():
             raise OpkitError(f"{printable(str(path))}: exists; delete it, or pass another -o")

@@ -15,7 +15,7 @@ from opkit.text import printable, shortened
 from rknn_op.models.grafting.custom_nodes import Custom, GraftedNode, check_types, custom_of
 from rknn_op.models.grafting.rewriting import Names, rewriter
 from rknn_op.models.model_files import required
-from rknn_op.models.model_graph import Model, Node, shape_text
+from rknn_op.models.model_graph import Model, Node, domain_of, shape_text
 from rknn_op.models.onnx_file import subgraphs
 from rknn_op.models.running.weights import (
     OpenModel,
@@ -60,7 +60,11 @@ def graft(opened: OpenModel, model: Model, found: Sequence[Custom]) -> Graft:
     for node, (original, grafted) in zip(model.nodes, messages, strict=True):
         if custom := custom_of(found, node.op_type, node.domain):
             groups.setdefault(id(custom), []).append((node, original, grafted))
-    names = Names({*_all_names(proto.graph)})
+    taken: set[str] = set()
+    for each in _graphs(proto.graph):
+        taken.update(tensor.name for tensor in (*each.input, *each.initializer))
+        taken.update(name for node in each.node for name in (*node.input, *node.output))
+    names = Names(taken)
     constants = dict(_constants(opened.proto.graph))
     made = {}
     for custom in found:
@@ -101,9 +105,7 @@ def _import_domain(proto: Any, custom: Custom, opened: OpenModel) -> None:
     domain, versions = custom.form.domain, custom.form.versions
     if domain is None:
         return
-    imported = {
-        "" if each.domain == "ai.onnx" else each.domain: each.version for each in proto.opset_import
-    }
+    imported = {domain_of(each.domain): each.version for each in proto.opset_import}
     if domain not in imported:
         opset = required("onnx.helper").make_opsetid(domain, versions[0])
         proto.opset_import.append(opset)
@@ -129,14 +131,6 @@ def _graphs(graph: Any) -> Iterator[Any]:
     for node in graph.node:
         for subgraph in subgraphs(node):
             yield from _graphs(subgraph)
-
-
-def _all_names(graph: Any) -> Iterator[str]:
-    """Yield the names of all tensors."""
-    for each in _graphs(graph):
-        yield from (tensor.name for tensor in (*each.input, *each.initializer))
-        for node in each.node:
-            yield from (*node.input, *node.output)
 
 
 def _constants(graph: Any) -> Iterator[tuple[str, Any]]:
@@ -183,7 +177,7 @@ def refuse_for_converter(model: Model, runtime: Runtime) -> None:
 
 
 def converter_warnings(graft: Graft, runtime: Runtime) -> list[str]:
-    """Return warnings of nodes that a converter cannot convert, as sentences."""
+    """Return warnings about nodes that a converter cannot convert."""
     rules = models_of(runtime.name).rules
     top = {id(message) for message in graft.model.proto.graph.node}
     inside = [each for each in graft.nodes if id(each.message) not in top]
@@ -226,7 +220,9 @@ def assembled(model: OpenModel, folder: Path, name: str) -> list[Path]:
     files = [folder / name]
     if external and (model.has_external_data or size > MAX_FILE):
         files.insert(0, folder / f"{name}.data")
-        _write_data(external, model.folder, files[0])
+        with files[0].open("wb") as data:
+            for tensor in external:
+                append(tensor, _chunks(tensor, model.folder), data, files[0].name)
     else:
         for tensor in external:
             tensor.raw_data = b"".join(_chunks(tensor, model.folder))
@@ -235,12 +231,6 @@ def assembled(model: OpenModel, folder: Path, name: str) -> list[Path]:
     files[-1].write_bytes(proto.SerializeToString())
     _check(files[-1], model)
     return files
-
-
-def _write_data(external: list[Any], source: Path, file: Path) -> None:
-    with file.open("wb") as data:
-        for tensor in external:
-            append(tensor, _chunks(tensor, source), data, file.name)
 
 
 def _length(tensor: Any, folder: Path) -> int:

@@ -1,22 +1,26 @@
-"""The proof of a grafted model: its outputs are those of the original model."""
+"""The proof of a grafted model: its outputs are those of the original, also in a simulator."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from opkit.errors import OpkitError
 from opkit.text import printable, shortened
-from rknn_op.models.grafting.custom_nodes import GraftedNode
-from rknn_op.models.grafting.differences import Difference, difference
+from rknn_op.models.grafting.custom_nodes import Custom, GraftedNode
+from rknn_op.models.grafting.differences import NPU_TOLERANCE, Difference, difference
 from rknn_op.models.grafting.grafted_model import Graft
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import Model
 from rknn_op.models.running.stages import Call, original, staged, tensor_types
 from rknn_op.models.running.weights import OpenModel, first_line
+from rknn_op.models.toolkits import run
+from rknn_op.runtimes.models import Toolkit
 
 Array = Any
 
@@ -65,9 +69,17 @@ def prove(
         return _observed(node, shapes) if node else None
 
     actual = staged(graft.model, choose, types).run(inputs)
-    if foreign := _foreign(graft):
-        reason = f"onnxruntime has no {foreign}, so that it cannot run the original model"
-        return Proof({name: actual[name] for name in names}, not_compared=reason, shapes=shapes)
+    defs = required("onnx").defs
+    known = {each.domain for each in defs.get_all_schemas()} | {"com.microsoft"}
+    unknown = [
+        f"{each.node.domain}.{each.node.op_type}".lstrip(".")
+        for each in graft.nodes
+        if each.node.domain not in known or not (each.node.domain or defs.has(each.node.op_type))
+    ]
+    if unknown:
+        name = printable(shortened(unknown[0]))
+        reason = f"onnxruntime has no {name}, so that it cannot run the original model"
+        return Proof({each: actual[each] for each in names}, not_compared=reason, shapes=shapes)
     expected = staged(opened, lambda *_: None, types).run(inputs)
     differences = tuple(difference(name, actual[name], expected[name], max_error) for name in names)
     wrong = [each for each in differences if not each.is_equal]
@@ -94,17 +106,6 @@ def _observed(node: GraftedNode, shapes: dict[str, tuple[tuple[int, ...], np.dty
         return results
 
     return call
-
-
-def _foreign(graft: Graft) -> str:
-    """Return the type of a grafted node that onnxruntime lacks; empty if it has all."""
-    defs = required("onnx").defs
-    known = {each.domain for each in defs.get_all_schemas()} | {"com.microsoft"}
-    for each in graft.nodes:
-        node = each.node
-        if node.domain not in known or not (node.domain or defs.has(node.op_type)):
-            return printable(shortened(f"{node.domain}.{node.op_type}".lstrip(".")))
-    return ""
 
 
 def _cause(
@@ -208,3 +209,131 @@ def _write_missing(
             type_.shape.SetInParent()
             for _ in arrays[output.name].shape:
                 type_.shape.dim.add()
+
+
+# ---- The converted model, in the simulator -------------------------------------------------------
+
+_TOLERANCES = dict.fromkeys(("float16", "float32", "float64"), NPU_TOLERANCE)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A model to convert.
+
+    Attributes:
+        toolkit: the toolkit.
+        python: a Python with it.
+        model: the grafted model.
+        customs: the repositories' operators.
+        target: the target.
+        inputs: the input arrays by name, in the order of the model.
+        package: the file to write.
+    """
+
+    toolkit: Toolkit
+    python: Path
+    model: Path
+    customs: Sequence[Custom]
+    target: str
+    inputs: Mapping[str, Array]
+    package: Path
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """The comparison of a converted model.
+
+    Attributes:
+        target: the target.
+        toolkit: the toolkit's name and version.
+        differences: the difference of each output; empty: not simulated.
+        skipped: why it was not simulated; empty if it was.
+    """
+
+    target: str
+    toolkit: str
+    differences: tuple[Difference, ...] = ()
+    skipped: str = ""
+
+
+def simulate(
+    request: Request, expected: Mapping[str, Array], max_error: float | None = None
+) -> Simulation:
+    """Convert a model, simulate it, and compare its outputs.
+
+    The simulator rounds floats to float16, so that the tolerance is that of float16.
+
+    Args:
+        request: the model.
+        expected: the expected outputs by name, in the order of the model.
+        max_error: an absolute difference that is tolerated, too.
+
+    Raises:
+        OpkitError: the toolkit fails or is not there.
+    """
+    toolkit = request.toolkit
+    is_scalar = any(array.ndim == 0 for array in request.inputs.values())
+    folder = request.package.parent
+    inputs, outputs = folder / "inputs.npz", folder / "outputs.npz"
+    # By position: names of tensors are not names of files.
+    arrays = [
+        array.astype(toolkit.simulated_types.get(str(array.dtype), array.dtype), copy=False)
+        for array in request.inputs.values()
+    ]
+    np.savez(inputs, *arrays)
+    classes = [
+        str(each.operator.root.resolve() / file)
+        for each in request.customs
+        if (file := toolkit.class_file(each.spec))
+    ]
+    work = {
+        "scripts": str(request.customs[0].operator.root.resolve() / toolkit.scripts),
+        "classes": classes,
+        "model": str(request.model.absolute()),
+        "target": request.target,
+        "inputs": "" if is_scalar else str(inputs),
+        "outputs": str(outputs),
+        "package": str(request.package.absolute()),
+    }
+    version = _run_worker(toolkit, request.python, work, folder)
+    called = f"{toolkit.name} {version}"
+    if is_scalar:
+        reason = "the simulator does not support scalar inputs"
+        return Simulation(request.target, called, skipped=reason)
+    with np.load(outputs) as file:
+        results = [*file.values()]
+    if len(results) != len(expected):
+        raise OpkitError(f"the simulator gives {len(results)} outputs (expected {len(expected)})")
+    differences = tuple(
+        _simulated_difference(name, result, array, max_error)
+        for (name, array), result in zip(expected.items(), results, strict=True)
+    )
+    return Simulation(request.target, called, differences)
+
+
+def _simulated_difference(
+    name: str, actual: Array, expected: Array, max_error: float | None
+) -> Difference:
+    """Compare an output; the simulator may give it in another size of its dtype."""
+    if actual.dtype.kind == expected.dtype.kind and actual.shape == expected.shape:
+        with np.errstate(over="ignore"):
+            actual = actual.astype(expected.dtype)
+            if expected.dtype.kind == "f":  # as the simulator does: infinite beyond 65504
+                expected = expected.astype(np.float16).astype(expected.dtype)
+    found = difference(name, actual, expected, None, _TOLERANCES)
+    if max_error is None or found.is_equal or max_error <= found.limit:
+        return found
+    return difference(name, actual, expected, max_error)
+
+
+def _run_worker(toolkit: Toolkit, python: Path, work: Mapping[str, object], folder: Path) -> str:
+    """Run the worker; return the toolkit's version."""
+    file = folder / "work.json"
+    file.write_text(json.dumps(work), encoding="utf-8")
+    done = run(toolkit, python, toolkit.simulate, [str(file)], folder)
+    if done.refusal:
+        raise OpkitError(
+            f"--toolkit {python}: {done.refusal}; `rknn-op scan MODEL --toolkit PYTHON` shows what "
+            "the toolkit refuses"
+        )
+    return done.version

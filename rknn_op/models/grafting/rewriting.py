@@ -21,8 +21,8 @@ from rknn_op.models.grafting.custom_nodes import (
     unique_names,
 )
 from rknn_op.models.grafting.node_attributes import attribute_of, is_exact, value_of, value_of_array
-from rknn_op.models.model_files import required
-from rknn_op.models.model_graph import STANDARD, Model, Node, Tensor
+from rknn_op.models.model_files import required, schema_of
+from rknn_op.models.model_graph import STANDARD, Model, Node, Tensor, at
 from rknn_op.models.running.weights import OpenModel
 
 Array = Any
@@ -35,7 +35,7 @@ class Names:
     taken: set[str] = field(default_factory=set)
 
     def take(self, wanted: str) -> str:
-        """Return a free name like the wanted one."""
+        """Return a unique name similar to the wanted one."""
         name = next(unique_names(self.taken, wanted))
         self.taken.add(name)
         return name
@@ -153,13 +153,12 @@ class Rewriter:
 
     def _at(self, node: Node, name: str) -> Tensor | None:
         position = self.inputs.get(name)
-        is_there = position is not None and position < len(node.inputs)
-        return node.inputs[position] if position is not None and is_there else None
+        return None if position is None else at(node.inputs, position)
 
     def _tensor(self, node: Node, name: str, added: dict[str, Array], names: Names) -> str:
         """Return the tensor of an input; add a constant for an optional one."""
         tensor = self._at(node, name)
-        if tensor is not None and not _is_empty(tensor):
+        if tensor is not None and not tensor.is_empty:
             return tensor.name
         formal = [each.name for each in self.schema.inputs] if self.schema else []
         present = {
@@ -168,7 +167,11 @@ class Rewriter:
             if each is not None and position < len(formal)
         }
         position = self.inputs.get(name, -1)
-        own = formal[position] if 0 <= position < len(formal) else _same(formal, name)
+        own = (
+            formal[position]
+            if 0 <= position < len(formal)
+            else next((each for each in formal if each.lower() == name.lower()), "")
+        )
         try:
             value = optional_inputs.value(node.op_type, own, present, node.attributes)
         except optional_inputs.UnknownShapeError as error:
@@ -178,7 +181,7 @@ class Rewriter:
             ) from None
         if value is None:
             raise MismatchError(
-                f"has no input '{name}'; its converter wants all inputs (expected "
+                f"has no input '{name}'; its converter requires all inputs (expected "
                 f"{', '.join(each.name for each in self.custom.spec.inputs)})"
             )
         free = names.take(f"{node.name}_{name}")
@@ -214,12 +217,12 @@ class Rewriter:
         for param in params:
             attributes.pop(param.name, None)
             tensor = self._at(node, param.name)
-            if tensor is None or _is_empty(tensor):
+            if tensor is None or tensor.is_empty:
                 name = names.take(f"{node.name}_{param.name}")
                 kind = param.type.element.kind
                 dtype = {"float": np.float32, "bool": np.bool_}.get(kind, np.int64)
                 added[name] = np.atleast_1d(np.array(values[param.name], dtype))
-            inputs.append(name if tensor is None or _is_empty(tensor) else tensor.name)
+            inputs.append(name if tensor is None or tensor.is_empty else tensor.name)
         return inputs
 
     def _value(
@@ -227,7 +230,7 @@ class Rewriter:
     ) -> ParamValue | None:
         """Return the value of a constant input; None if only a run of the model computes it."""
         tensor = self._at(node, param.name)
-        if tensor is None or _is_empty(tensor):
+        if tensor is None or tensor.is_empty:
             value = attributes.get(param.name, param.default)
             if value is None:
                 raise MismatchError(
@@ -282,10 +285,11 @@ def rewriter(
     constants: Mapping[str, Any],
 ) -> Rewriter:
     """Return the rewriter for all nodes of an operator."""
-    schema = _schema(nodes[0], model)
+    opset = model.opsets.get(STANDARD, 1)
+    schema = schema_of(nodes[0].op_type, nodes[0].domain, opset)
     where = f"{opened.file}, {custom.operator.root}"
     count = max(len(node.inputs) for node in nodes)
-    columns = [[_input(node, index) for node in nodes] for index in range(count)]
+    columns = [[at(node.inputs, index) for node in nodes] for index in range(count)]
     used = [index for index, column in enumerate(columns) if any(map(_is_used, column))]
     constant = {
         index for index in used if all(each.constant for each in columns[index] if each is not None)
@@ -311,32 +315,8 @@ def _formal(parameters: Iterable[Any]) -> list[str]:
     return [] if is_variadic else [each.name for each in found]
 
 
-def _schema(node: Node, model: Model) -> Any:
-    """Return the schema of a standard operator, or None."""
-    defs = required("onnx").defs
-    if node.domain != STANDARD or not defs.has(node.op_type):
-        return None
-    try:
-        return defs.get_schema(node.op_type, model.opsets.get(STANDARD, 1), STANDARD)
-    except defs.SchemaError:
-        return None
-
-
-def _input(node: Node, index: int) -> Tensor | None:
-    return node.inputs[index] if index < len(node.inputs) else None
-
-
 def _is_used(tensor: Tensor | None) -> bool:
-    return tensor is not None and not _is_empty(tensor)
-
-
-def _is_empty(tensor: Tensor) -> bool:
-    """Whether a tensor is a constant without elements: as good as left out."""
-    return tensor.constant and tensor.shape is not None and 0 in tensor.shape
-
-
-def _same(names: Iterable[str], name: str) -> str:
-    return next((each for each in names if each.lower() == name.lower()), "")
+    return tensor is not None and not tensor.is_empty
 
 
 def _quoted(name: str) -> str:

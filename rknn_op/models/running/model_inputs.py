@@ -30,7 +30,7 @@ _ALL_AXES = frozenset(("GatherND", "ScatterND"))
 _PASS = frozenset(
     "Cast Expand Flatten Identity Reshape Slice Squeeze Tile Transpose Unsqueeze".split()
 )
-"""Operators that hand over the values of their first input."""
+"""Operators that forward the values of their first input."""
 MAX_ELEMENTS = 2**28
 """Maximum elements of a random input: 1 GB of float32."""
 
@@ -86,7 +86,7 @@ def _random(tensor: Tensor, random: np.random.Generator, size: int | None, model
 
 
 def assumptions(model: Model) -> Iterator[str]:
-    """Yield a sentence for each assumption of random inputs: the size of a batch, and integers."""
+    """Yield a message for each assumption of random inputs: the batch size, and integers."""
     ranges = _index_sizes(model)
     for tensor in model.inputs:
         name = repr(printable(shortened(tensor.name)))
@@ -96,7 +96,7 @@ def assumptions(model: Model) -> Iterator[str]:
         dtype = _dtype(tensor)
         if dtype is not None and dtype.kind in "iu" and tensor.name not in ranges:
             limit = _max_integer(dtype)
-            yield f"input {name} has random {dtype} from 0 to {limit}: no node tells their range"
+            yield f"input {name} has random {dtype} from 0 to {limit}: their range is unknown"
 
 
 def _max_integer(dtype: np.dtype[Any]) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from opkit.errors import OpkitError
 from opkit.text import printable, shortened
 from rknn_op.models.model_files import required
-from rknn_op.models.model_graph import STANDARD, Model, Node, Tensor
+from rknn_op.models.model_graph import STANDARD, Model, Node, Tensor, domain_of
 from rknn_op.models.onnx_file import subgraphs
 from rknn_op.models.onnx_model import node_name
 from rknn_op.models.running import control
@@ -79,7 +79,7 @@ class Recording:
 
     Attributes:
         calls: in the order of the nodes; a node in the body of a Loop may have several.
-        notes: sentences about the inputs of the model, and about nodes without a recorded call.
+        notes: messages about the inputs of the model, and nodes without a recorded call.
     """
 
     calls: tuple[Call, ...]
@@ -144,7 +144,7 @@ def _key_of(proto: Any, position: int) -> _Key:
 
 
 def _operator(proto: Any) -> _Operator:
-    return "" if proto.domain == "ai.onnx" else proto.domain, proto.op_type
+    return domain_of(proto.domain), proto.op_type
 
 
 @dataclass(frozen=True)
@@ -246,9 +246,9 @@ def _run(
             break
         absent |= lacking
     silent = [*plan.silent, *recorder.left_out]
-    told = {id(node) for node, _ in silent} | {id(call.node) for call in recorder.calls}
+    known = {id(node) for node, _ in silent} | {id(call.node) for call in recorder.calls}
     reason = problem or "not run on these inputs of the model"
-    silent += [(node, reason) for node in nodes if id(node) not in told]
+    silent += [(node, reason) for node in nodes if id(node) not in known]
     return _Run(recorder.calls, silent)
 
 
@@ -383,7 +383,7 @@ def _digest(call: Call) -> bytes:
 
 
 def _sentences(silent: Iterable[_Silent]) -> Iterator[str]:
-    """Yield a sentence for each reason why nodes have no recorded case."""
+    """Yield a message for each reason why nodes have no recorded case."""
     by_reason: dict[str, list[str]] = {}
     for node, reason in silent:
         by_reason.setdefault(reason, []).append(repr(printable(shortened(node.name))))

@@ -23,6 +23,7 @@ import numpy as np
 from opkit.errors import OpkitError
 from opkit.text import printable
 from rknn_op.models.model_files import required
+from rknn_op.models.model_graph import domain_of
 from rknn_op.models.onnx_file import subgraphs
 from rknn_op.models.onnx_model import RANDOM, node_name
 from rknn_op.models.running import control
@@ -199,8 +200,8 @@ class _Stage:
             [required("onnx").ValueInfoProto(name=name) for name in self.outputs],
             self.initializers,
         )
-        used = {_domain(node.domain) for node in _all_nodes(self.nodes)} | {""}
-        opsets = [each for each in self.model.proto.opset_import if _domain(each.domain) in used]
+        used = {domain_of(node.domain) for node in _all_nodes(self.nodes)} | {""}
+        opsets = [each for each in self.model.proto.opset_import if domain_of(each.domain) in used]
         version = max(self.model.proto.ir_version, _MIN_IR_VERSION)
         return helper.make_model(graph, opset_imports=opsets, ir_version=version)
 
@@ -294,7 +295,7 @@ class _Builder:
             return _Call(name, function, (*node.input,), (*node.output,))
         if not self._is_chosen_inside(node):
             return None
-        if node.op_type not in control.OPERATORS or _domain(node.domain):
+        if node.op_type not in control.OPERATORS or domain_of(node.domain):
             raise OpkitError(
                 f"{self.model.file}: node {printable(name)!r} is {printable(node.op_type)}, whose "
                 f"subgraph has a chosen node (expected {', '.join(control.OPERATORS)})"
@@ -313,7 +314,7 @@ class _Builder:
             name: control.Body(graph.input, graph.output, parts[name].run)
             for name, graph in graphs.items()
         }
-        opsets = {_domain(each.domain): each.version for each in self.model.proto.opset_import}
+        opsets = {domain_of(each.domain): each.version for each in self.model.proto.opset_import}
         function = control.function(node, bodies, [*outer], opsets.get("", 0))
         return _Call(name, function, (*node.input, *outer), (*node.output,))
 
@@ -450,7 +451,3 @@ def _all_nodes(nodes: Iterable[Any]) -> Iterator[Any]:
         yield node
         for graph in subgraphs(node):
             yield from _all_nodes(graph.node)
-
-
-def _domain(domain: str) -> str:
-    return "" if domain == "ai.onnx" else domain

@@ -20,4 +20,12 @@ def _operators(target: str, checkout: Path | None) -> OperatorList:
     )
 
 
-MODELS = Models(framework="tensorflow", suffix=".pb", is_default=True, operators=_operators)
+MODELS = Models(
+    framework="tensorflow",
+    suffix=".pb",
+    is_default=True,
+    operators=_operators,
+    graft_refusal="a frozen graph needs no graft: RKNN-Toolkit 1.x calls the class by the node's "
+    "own name, so there is nothing to rename; load the class rknn_op_<operator>.py of the "
+    "repository",
+)

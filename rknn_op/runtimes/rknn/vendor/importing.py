@@ -107,7 +107,7 @@ def plan(path: Path) -> Import:
 
 
 def make(planned: Import, folder: Path) -> None:
-    """Make the repository, whole or not at all.
+    """Make the repository atomically.
 
     Raises:
         OpkitError: the folder exists or cannot be made.
@@ -251,7 +251,11 @@ def _add_kernels(result: Import, folder: VendorFolder, kernel: KernelFile) -> No
 
 def _add_headers(result: Import, folder: VendorFolder, file: VendorFile) -> None:
     """Copy the headers that a file includes, and theirs in turn, if the folder has them."""
-    reserved = _reserved(result.spec)
+    reserved = {  # the files and folders that every new repository has
+        *(path.split("/")[0] for path in template.files()),
+        *("op.yml", ".cruft.json", "generated", "tests", "build"),
+        *once_only_files(result.spec, runtimes.selected(result.spec)),
+    }
     for text, where in includes(file):
         # Beside the including file, or in the root, which is an include folder of the build.
         places = (posixpath.join(posixpath.dirname(file.name), text), text)
@@ -276,13 +280,6 @@ def _add_headers(result: Import, folder: VendorFolder, file: VendorFile) -> None
 
 def _is_file(path: Path) -> bool:
     return os.path.isfile(path)  # noqa: PTH113  is_file() raises if the name is too long
-
-
-def _reserved(spec: OpSpec) -> set[str]:
-    """Return the files and folders that every new repository has."""
-    copied = {path.split("/")[0] for path in template.files()}
-    written = {"op.yml", ".cruft.json", "generated", "tests", "build"}
-    return {*copied, *written, *once_only_files(spec, runtimes.selected(spec))}
 
 
 def _add_converter(result: Import, folder: VendorFolder) -> Converter | None:

@@ -96,7 +96,7 @@ class KernelFile:
 
     @property
     def table_name(self) -> str:
-        """The name of the parameter table, with file:line; empty if there is none."""
+        """The name of the parameter table with file:line, or an empty text."""
         return f"{self._table[0]}[] in {self.file.at(self._table[1])}" if self._table else ""
 
     @cached_property

@@ -189,15 +189,15 @@ def _table_warnings(spec: OpSpec, kernel: KernelFile, has_same: bool) -> Iterato
         table, where = kernel.table_name.split(" in ")
         yield (
             f"{where}: {table} has {_counted(_counts(rows))}, op.yml {_counted(_expected(spec))}; "
-            "the runtime refuses a kernel with other parameters than it hands over"
+            "the runtime refuses a kernel with other parameters"
         )
     else:
         groups = [GROUPS.index(_GROUP_OF[row.kind]) for row in rows]
         for row, group, before in zip(rows[1:], groups[1:], groups, strict=False):
             if group < before:
                 yield (
-                    f"{row.where}: an {row.kind} behind {GROUPS[before]}; the runtime hands over "
-                    "inputs, outputs, params"
+                    f"{row.where}: an {row.kind} behind {GROUPS[before]}; the runtime's order "
+                    "is inputs, outputs, params"
                 )
 
 

@@ -71,7 +71,9 @@ def members(archive: bytes) -> list[tuple[str, bytes]]:
         if name == _LONG_NAMES:
             long_names = content
         elif name.startswith("/") and name not in _INDICES:
-            found.append((_long_name(long_names, name[1:]), content))
+            start = int(name[1:]) if name[1:].isdigit() else len(long_names)
+            long_name = long_names[start:].partition(b"/\n")[0]  # each ends with `/` and a newline
+            found.append((long_name.decode(errors="replace"), content))
         elif name not in _INDICES:
             found.append((name.removesuffix("/"), content))
     return found
@@ -97,18 +99,12 @@ def _entries(archive: bytes) -> Iterator[tuple[str, bytes]]:
         position = start + size + size % 2
 
 
-def _long_name(names: bytes, offset: str) -> str:
-    """Return a name in the table of long names, which end with `/` and a newline."""
-    start = int(offset) if offset.isdigit() else len(names)
-    return names[start:].partition(b"/\n")[0].decode(errors="replace")
-
-
 def _damaged(position: int) -> OpkitError:
     return OpkitError(f"the archive is damaged at offset {position}; build it again")
 
 
 def isolated(objects: Mapping[str, bytes], entry: str, suffix: str) -> dict[str, bytes]:
-    """Return objects in which only the entry of an operator keeps its name.
+    """Rename all symbols of objects but the entry of an operator.
 
     Args:
         objects: name of an object -> its content.
@@ -182,7 +178,7 @@ def _read(name: str, content: bytes) -> _Object:
 
 
 def _parsed(content: bytes, layout: _Format) -> _Object:
-    """Return an object; one without symbols has empty tables.
+    """Parse an object; one without symbols has empty tables.
 
     Raises:
         struct.error, ValueError: it is damaged.

@@ -180,7 +180,7 @@ def _operator(folder: Path) -> Operator:
 
 
 def _refuse_duplicates(operators: Sequence[Operator]) -> None:
-    """Refuse two operators of a type."""
+    """Refuse duplicate operator types."""
     types: dict[str, Path] = {}
     for each in operators:
         other = types.setdefault(each.op_type, each.folder)
@@ -204,7 +204,9 @@ def create(planned: Plan) -> list[str]:
     )
     with Processes() as processes, temporary_folder() as scratch:
         for abi in planned.abis:
-            files |= _plugins(planned, abi)
+            for each in planned.operators:
+                name = f"librkcst_{each.spec.lower}.so"
+                files[f"plugins/{abi}/{name}"] = _product(planned, each, abi, name).read_bytes()
             with step(f"linking the operators for {abi}"):
                 library = _library(processes, scratch / abi, planned, abi, files)
             files[f"lib/{abi}/{LIBRARY}"] = library
@@ -217,14 +219,6 @@ def create(planned: Plan) -> list[str]:
 
 def _product(planned: Plan, operator: Operator, abi: str, name: str) -> Path:
     return operator.folder / "build" / planned.target.folder(abi) / name
-
-
-def _plugins(planned: Plan, abi: str) -> dict[str, bytes]:
-    names = {each: f"librkcst_{each.spec.lower}.so" for each in planned.operators}
-    return {
-        f"plugins/{abi}/{name}": _product(planned, each, abi, name).read_bytes()
-        for each, name in names.items()
-    }
 
 
 # ---- The static library --------------------------------------------------------------------------

@@ -87,6 +87,7 @@ TOOLKIT = Toolkit(
     name="RKNN-Toolkit2",
     distribution=DISTRIBUTION,
     packages=PACKAGES,
+    environment=".venv-rknn2",
     module="rknn",
     suffix=".rknn",
     build=Path(__file__).with_name("toolkit_worker.py"),

@@ -1,4 +1,5 @@
 {% set output = spec.outputs[0].name %}
+{% set start = "static const char *" ~ lower ~ "_compute(" %}
 /*
  * The math of {{ spec.name }}, element by element.
  *
@@ -62,8 +63,8 @@ static void {{ lower }}_part(const void *context, size_t begin, size_t end)
  *
  * Returns NULL, or an error message: it is logged, and the call fails.
  */
-static const char *{{ lower }}_compute(const struct {{ lower }}_inputs *inputs, const struct {{ lower }}_params *params,
-{{ " " * (28 + lower|length) }}struct {{ lower }}_outputs *outputs)
+{{ start }}const struct {{ lower }}_inputs *inputs, const struct {{ lower }}_params *params,
+{{ " " * start|length }}struct {{ lower }}_outputs *outputs)
 {
     /* The struct has the inputs in a row, and no other members. */
     const struct opkit_tensor *data = (const struct opkit_tensor *)(const void *)inputs;

@@ -1,4 +1,5 @@
 {% set output = spec.outputs[0].name %}
+{% set start = "static const char *" ~ lower ~ "_shapes(" %}
 /*
  * The shape rule of {{ spec.name }}, for runtimes that infer shapes at run time.
  *
@@ -11,8 +12,8 @@
 #include "../include/opkit/compute/elementwise.h"
 
 /* Returns NULL, or an error message about the inputs: it is logged. */
-static const char *{{ lower }}_shapes(const struct {{ lower }}_inputs *inputs, const struct {{ lower }}_params *params,
-{{ " " * (27 + lower|length) }}struct {{ lower }}_outputs *outputs)
+{{ start }}const struct {{ lower }}_inputs *inputs, const struct {{ lower }}_params *params,
+{{ " " * start|length }}struct {{ lower }}_outputs *outputs)
 {
     enum {
         COUNT = sizeof *inputs / sizeof(struct opkit_tensor)

@@ -101,7 +101,7 @@ def write(name: str, folder: Path) -> OpSpec:
     files = generated_files(spec, "", ())
     files |= {path.name: path.read_text() for path in source.glob("*.h")}
     if source.parent == template.EXAMPLES:
-        own = operator_library.operator(template.EXAMPLES, name).files(spec)
+        own = operator_library.named_operator(template.EXAMPLES, name).files(spec)
         files |= {path: data.decode() for path, data in own.items() if path.endswith(".h")}
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)

@@ -81,7 +81,9 @@ def make(name: str, folder: Path) -> Path:
     arguments = ["--no-input", str(ROOT), "config=op.yml", "-o", "made"]
     run([sys.executable, "-m", "cookiecutter", *arguments], folder)
     (repository,) = (folder / "made").iterdir()
-    for path, data in operator_library.operator(EXAMPLES, name).files(load(repository)).items():
+    for path, data in (
+        operator_library.named_operator(EXAMPLES, name).files(load(repository)).items()
+    ):
         if path.endswith((".h", ".py")) and (repository / path).is_file():
             (repository / path).write_bytes(data)
     (repository / f"tests/test_{name.replace('_', '')}.py").write_text(

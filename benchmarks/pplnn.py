@@ -92,7 +92,7 @@ def write(name: str, folder: Path) -> OpSpec:
     spec = described(name)
     chosen = runtimes.selected(spec)
     texts = {**once_only_files(spec, chosen), **generated_files(spec, "", chosen)}
-    mine = operator_library.operator(ROOT / "operators", name).files(spec)
+    mine = operator_library.named_operator(ROOT / "operators", name).files(spec)
     for path, data in {**{path: text.encode() for path, text in texts.items()}, **mine}.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(data)

@@ -53,7 +53,7 @@ def run(name: str, folder: Path) -> None:
         OpkitError: the folder exists, or one of the steps failed.
         Interrupted: its text says that the folder is removed.
     """
-    operator = operator_library.operator(template.EXAMPLES, name)
+    operator = operator_library.named_operator(template.EXAMPLES, name)
     _remove_unfinished(folder)
     planned = plan_operator(operator, folder, Choices([_runtime(operator.spec)]))
     try:

@@ -17,6 +17,7 @@ from opkit.files.generation import generated_files
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.flags import C_LANGUAGE
 from rknn_op import template
+from rknn_op.creation import operator_library
 
 HERE = Path(__file__).resolve().parent
 FOLDERS = (template.EXAMPLES, HERE / "examples")
@@ -99,6 +100,9 @@ def write(name: str, folder: Path) -> OpSpec:
     spec = runtimes.parse((source / f"{name}.yml").read_text())
     files = generated_files(spec, "", ())
     files |= {path.name: path.read_text() for path in source.glob("*.h")}
+    if source.parent == template.EXAMPLES:
+        own = operator_library.named_operator(template.EXAMPLES, name).files(spec)
+        files |= {path: data.decode() for path, data in own.items() if path.endswith(".h")}
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)

@@ -9,7 +9,6 @@ Prints the table; with --output, writes it into RESULTS.md of that folder. The k
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -24,8 +23,10 @@ from benchmarks.programs import run
 from opkit.check.operators import Operator
 from opkit.check.profile import PHASES, CallProfile, Profile, profile_of
 from opkit.report.profiles import time_text
+from opkit.repository import load
 from opkit.runtimes.invocation import Invocation, ProfiledKernel
 from opkit.testing import Case, cases, uniform
+from rknn_op.creation import operator_library
 from rknn_op.own_opkit import environment
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -80,10 +81,11 @@ def make(name: str, folder: Path) -> Path:
     arguments = ["--no-input", str(ROOT), "config=op.yml", "-o", "made"]
     run([sys.executable, "-m", "cookiecutter", *arguments], folder)
     (repository,) = (folder / "made").iterdir()
-    for path in (EXAMPLES / name).rglob("*_*.*"):
-        copied = repository / path.relative_to(EXAMPLES / name)
-        if path.suffix in (".h", ".py") and copied.is_file():
-            shutil.copy(path, copied)
+    for path, data in (
+        operator_library.named_operator(EXAMPLES, name).files(load(repository)).items()
+    ):
+        if path.endswith((".h", ".py")) and (repository / path).is_file():
+            (repository / path).write_bytes(data)
     (repository / f"tests/test_{name.replace('_', '')}.py").write_text(
         TEST.replace("PARAMS", repr(CALLS[name].params))
     )

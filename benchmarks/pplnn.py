@@ -29,6 +29,7 @@ from opkit.runtimes.pplnn.tree_names import SOURCES, names
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.compiler import cxx_command
 from opkit.toolchains.flags import CXX_LANGUAGE
+from rknn_op.creation import operator_library
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python -m benchmarks.pplnn --output benchmarks"
@@ -90,13 +91,11 @@ def write(name: str, folder: Path) -> OpSpec:
     """Write the files of an example for PPLNN into a folder."""
     spec = described(name)
     chosen = runtimes.selected(spec)
-    for path, text in {
-        **once_only_files(spec, chosen),
-        **generated_files(spec, "", chosen),
-    }.items():
-        mine = ROOT / "operators" / name / path
+    texts = {**once_only_files(spec, chosen), **generated_files(spec, "", chosen)}
+    mine = operator_library.named_operator(ROOT / "operators", name).files(spec)
+    for path, data in {**{path: text.encode() for path, text in texts.items()}, **mine}.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(mine.read_text() if mine.is_file() else text)
+        (folder / path).write_bytes(data)
     return spec
 
 

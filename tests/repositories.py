@@ -21,6 +21,7 @@ from pathlib import Path
 from cookiecutter.main import cookiecutter
 
 from opkit import runtimes
+from opkit.description.spec import OpSpec
 from rknn_op.creation import operator_library
 from rknn_op.creation.choices import Choices
 from rknn_op.creation.description_texts import adapted
@@ -35,9 +36,11 @@ EXAMPLE_DESCRIPTIONS = operator_library.descriptions(EXAMPLES)
 EXAMPLE_NAMES = [path.stem for path in EXAMPLE_DESCRIPTIONS]
 LIBRARY = {each.spec.name: each for each in operator_library.operators(EXAMPLES)}
 """Name of each operator of the library -> the operator; read once per process."""
-_SPECS = {each.folder.name: each.spec for each in LIBRARY.values()}
-RKNN_OPERATORS = [name for name in EXAMPLE_NAMES if "rknn" in _SPECS[name].runtimes]
-RKNN_EXAMPLES = [name for name in RKNN_OPERATORS if name == "mish" or not _SPECS[name].elementwise]
+_EXAMPLES = {each.folder.name: each for each in LIBRARY.values()}
+RKNN_OPERATORS = [name for name in EXAMPLE_NAMES if "rknn" in _EXAMPLES[name].spec.runtimes]
+RKNN_EXAMPLES = [
+    name for name in RKNN_OPERATORS if name == "mish" or not _EXAMPLES[name].spec.elementwise
+]
 """The examples for RKNN-Toolkit 1.x; one of the elementwise ones, whose files are generated."""
 ONNX_OPERATORS = {operator.folder.name: name for name, operator in LIBRARY.items() if operator.onnx}
 """The examples of ONNX's own operators -> the operator."""
@@ -152,18 +155,31 @@ def generate_example(folder: Path, name: str, runtime: str = "") -> Repository:
     if runtime:
         text, _ = adapted(text, [runtime])
     repository = generate(folder, text)
-    spec = runtimes.parse(text)
-    for source in (EXAMPLES / name).rglob("*"):
-        path = source.relative_to(EXAMPLES / name)
-        others = {*runtimes.available()} - {*spec.runtimes}  # each has its own folder
-        if source.suffix == ".yml" or "__pycache__" in path.parts or path.parts[0] in others:
-            continue
-        if source.is_file():
-            target = repository.path / path
-            is_new = path.parts[0] == "tests"  # users may add more of them
-            assert is_new or target.is_file(), f"{target} is not a file that a user fills in"
-            shutil.copy(source, target)
+    for path, data in example_files(name, runtimes.parse(text)).items():
+        target = repository.path / path
+        is_new = path.startswith("tests/")  # users may add more of them
+        assert is_new or target.is_file(), f"{target} is not a file that a user fills in"
+        target.write_bytes(data)
     return repository
+
+
+def example_files(name: str, spec: OpSpec) -> dict[str, bytes]:
+    """Return path -> content of an example's own files, for the runtimes of a description."""
+    files = _EXAMPLES[name].files(spec)
+    return {path: data for path, data in files.items() if path != "README.md"}
+
+
+@functools.cache
+def example_folder(name: str) -> Path:
+    """Return a folder with an example's own files, for all of its runtimes."""
+
+    def make(folder: Path) -> None:
+        for path, data in example_files(name, _EXAMPLES[name].spec).items():
+            target = folder / name / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+
+    return made_once(f"files of {name}", make).path
 
 
 def library_kernels(name: str, count: int = 0) -> Repository:

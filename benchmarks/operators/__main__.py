@@ -74,8 +74,8 @@ def operators() -> dict[str, LibraryOperator]:
 
 def columns_of(operator: LibraryOperator) -> list[str]:
     """Return the columns with a time of their own: AVX2 of kernels that choose it at run time."""
-    math = operator.folder / operator.spec.math_file
-    has_wide = operator.spec.elementwise or "OPKIT_AVX2" in math.read_text()
+    math = operator.files(operator.spec)[operator.spec.math_file]
+    has_wide = operator.spec.elementwise or b"OPKIT_AVX2" in math
     return [BASELINE, WIDE] if has_wide else [BASELINE]
 
 

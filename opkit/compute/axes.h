@@ -3,7 +3,7 @@
  *
  * Neighboring axes that are both kept, or both reduced, are one axis. What remains is nested:
  * places of the output, places of its terms, and in the middle of memory a block of contiguous
- * elements.
+ * elements. The last part of this file is for ONNX's reductions, whose params are the same.
  *
  * Plain C11 and C++11.
  */
@@ -13,8 +13,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "tensor.h"
+
+enum {
+    OPKIT_LANES = 16, /* intermediate results side by side of one element of the output */
+    OPKIT_COLUMNS = 512 /* elements of the output in one pass: they stay in the cache */
+};
 
 /*
  * The only item of a list of axes in op.yml, `default: [-999]`, for models that name no axes:
@@ -138,6 +144,100 @@ static inline struct opkit_reduction opkit_plan_reduction(const struct opkit_ten
         pitch *= side;
     }
     return plan;
+}
+
+/*
+ * Checks the params of ONNX's reductions, and marks the axes. Sets the shape of the output. Returns
+ * NULL, or an error message.
+ */
+static inline const char *opkit_infer_reduced(const struct opkit_tensor *x,
+                                              struct opkit_int32_array axes, int64_t keepdims,
+                                              int64_t noop_with_empty_axes,
+                                              bool is_reduced[OPKIT_MAX_RANK],
+                                              struct opkit_tensor *y)
+{
+    if (keepdims != 0 && keepdims != 1) {
+        return "keepdims must be 0 or 1";
+    }
+    if (noop_with_empty_axes != 0 && noop_with_empty_axes != 1) {
+        return "noop_with_empty_axes must be 0 or 1";
+    }
+    const char *problem = opkit_mark_axes(x, axes, noop_with_empty_axes == 1, is_reduced);
+    if (problem == NULL) {
+        opkit_set_reduced_shape(x, is_reduced, keepdims == 1, y);
+    }
+    return problem;
+}
+
+/* Checks tensors and params of ONNX's reductions of floats. Returns NULL, or an error message. */
+static inline const char *opkit_check_reduced(const struct opkit_tensor *data,
+                                              struct opkit_int32_array axes, int64_t keepdims,
+                                              int64_t noop_with_empty_axes,
+                                              const struct opkit_tensor *reduced,
+                                              struct opkit_reduction *plan)
+{
+    struct opkit_tensor expected = *reduced;
+    bool is_reduced[OPKIT_MAX_RANK];
+
+    if (data->type != OPKIT_FLOAT32 || reduced->type != OPKIT_FLOAT32) {
+        return "data and reduced must be float16 or float32";
+    }
+    const char *problem =
+        opkit_infer_reduced(data, axes, keepdims, noop_with_empty_axes, is_reduced, &expected);
+    if (problem != NULL) {
+        return problem;
+    }
+    if (reduced->rank != expected.rank ||
+        memcmp(reduced->shape, expected.shape, sizeof expected.shape) != 0) {
+        return "reduced must have the shape of data without the axes, or with 1 along them";
+    }
+    *plan = opkit_plan_reduction(data, is_reduced);
+    return NULL;
+}
+
+/*
+ * Computes neighboring elements of the output, at most OPKIT_COLUMNS, from their first terms on.
+ * `step` rows of the plan are one row of lanes: lane i is a part of column i % columns.
+ */
+typedef void opkit_columns(const void *math, const struct opkit_reduction *plan, size_t columns,
+                           size_t step, const float *x, float *y);
+
+/* Returns an element of the output, of few terms. */
+typedef float opkit_element(const void *math, const struct opkit_reduction *plan, const float *x);
+
+/*
+ * Computes all elements of the output. Many of their intermediate results advance side by side, in
+ * vectors: those of neighboring elements, or, if there are few, OPKIT_LANES for each of them. The
+ * two functions get `math`; they are inlined, so that the lanes of a single element are a constant
+ * number, in registers.
+ */
+__attribute__((always_inline)) static inline void
+opkit_reduce(const struct opkit_reduction *plan, const float *x, float *y,
+             opkit_columns *compute_columns, opkit_element *compute_element, const void *math)
+{
+    const size_t columns = plan->columns;
+    const bool is_long = plan->length >= OPKIT_LANES;
+
+    for (size_t i = 0; i < plan->kept.count; i++, y += columns) {
+        const float *row = x + opkit_offset(&plan->kept, i);
+
+        if (columns == 1 && is_long) {
+            compute_columns(math, plan, 1, OPKIT_LANES, row, y);
+        } else if (columns < 2 * OPKIT_LANES && is_long) {
+            compute_columns(math, plan, columns, OPKIT_LANES, row, y);
+        } else if (columns < OPKIT_LANES) {
+            for (size_t column = 0; column < columns; column++) {
+                y[column] = compute_element(math, plan, row + column);
+            }
+        } else {
+            for (size_t column = 0; column < columns; column += OPKIT_COLUMNS) {
+                const size_t left = columns - column, limit = OPKIT_COLUMNS;
+
+                compute_columns(math, plan, left < limit ? left : limit, 1, row + column,
+                                y + column);
+            }
+        }
+    }
 }
 
 #endif

@@ -2,9 +2,11 @@
 
 `library.yml` of a folder has the facts that the description has no keys for: `onnx`, the first
 opset of ONNX whose operator of that name it computes, for operators of ONNX; `max_inputs`, if it
-has a varying count of inputs, with names that end with an index from 0; and `refuses`, the modes,
-types and shapes that it refuses by an error. `measured.yml` of the library has what
-`python -m benchmarks.operators` measured of each operator of ONNX.
+has a varying count of inputs, with names that end with an index from 0; `refuses`, the modes,
+types and shapes that it refuses by an error; and `templates`, the folders of `templates/` with the
+text that it has in common with other operators. A file `NAME.part.SUFFIX` is the operator's own
+part of a template's `NAME.SUFFIX`, where `OP` is the operator's name in lower case. `measured.yml`
+of the library has what `python -m benchmarks.operators` measured of each operator of ONNX.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from rknn_op.creation.new_repository import Plan
 
 _FACTS = "library.yml"
 MEASURED = "measured.yml"
+_TEMPLATES = "templates"
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ class LibraryOperator:
         onnx: the first opset of ONNX's operator of that name; None: not an operator of ONNX.
         refuses: the modes, types and shapes that it refuses.
         max_inputs: the maximum count of inputs, if that varies; else 0.
+        templates: the folders of templates that its files are made from.
         measured: compared with onnxruntime; None: not measured.
     """
 
@@ -74,6 +78,7 @@ class LibraryOperator:
     onnx: int | None = None
     refuses: Sequence[str] = ()
     max_inputs: int = 0
+    templates: Sequence[str] = ()
     measured: Measured | None = None
 
     @property
@@ -109,12 +114,14 @@ class LibraryOperator:
         written = once_only_files(spec, runtimes.selected(spec), source_section(self))
         foreign = own - {*written}
         folders = {*runtimes.available()} - {*spec.runtimes}
-        found = {"README.md": written["README.md"].encode()}
+        found = {
+            name: text.encode()
+            for name, text in {"README.md": written["README.md"], **self._rendered(spec)}.items()
+        }
         for path in sorted(self.folder.rglob("*")):
-            name = path.relative_to(self.folder).as_posix()
-            is_foreign = name in foreign or name.partition("/")[0] in folders
-            if path.is_file() and path.suffix not in (".yml", ".pyc") and not is_foreign:
-                found[name] = path.read_bytes()
+            is_part = path.stem.endswith(".part")
+            if path.is_file() and path.suffix not in (".yml", ".pyc") and not is_part:
+                found[path.relative_to(self.folder).as_posix()] = path.read_bytes()
         others = {
             function
             for runtime in runtimes.available().values()
@@ -124,12 +131,42 @@ class LibraryOperator:
         return {
             name: data
             for name, data in found.items()
-            if not (
+            if name not in foreign
+            and name.partition("/")[0] not in folders
+            and not (
                 name.startswith("tests/")
                 and name.endswith(".py")
                 and any(function in data.decode() for function in others)
             )
         }
+
+    def _rendered(self, spec: OpSpec) -> dict[str, str]:
+        """Return path -> text of the files that are made from templates."""
+        from jinja2 import Environment, StrictUndefined  # not for the other operators
+
+        environment = Environment(
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=True,
+        )
+        skeletons = once_only_files(spec, runtimes.selected(spec))
+        docstring, _, _ = skeletons[f"{spec.lower}_reference.py"].partition("\n\nimport ")
+        found = {}
+        for folder in (self.folder.parent / _TEMPLATES / name for name in self.templates):
+            for source in sorted(path for path in folder.rglob("*.*") if path.is_file()):
+                name = source.relative_to(folder).as_posix().replace("OP", spec.lower)
+                path = self.folder / name
+                part = path.with_suffix(f".part{path.suffix}")
+                own = {"own": part.read_text(encoding="utf-8").rstrip()} if part.is_file() else {}
+                found[name] = environment.from_string(source.read_text(encoding="utf-8")).render(
+                    spec=spec,
+                    lower=spec.lower,
+                    upper=spec.lower.upper(),
+                    docstring=docstring,
+                    **own,
+                )
+        return found
 
 
 def source_section(operator: LibraryOperator) -> str:
@@ -217,6 +254,7 @@ def _operator(file: Path, found: Mapping[str, Measured]) -> LibraryOperator:
         facts.get("onnx"),
         facts.get("refuses", ()),
         facts.get("max_inputs", 0),
+        facts.get("templates", ()),
         found.get(spec.name),
     )
 

@@ -13,13 +13,13 @@ from subprocess import PIPE
 import click
 
 from opkit import file_io, repository, runtimes
-from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from rknn_op import known_targets, template
 from rknn_op.creation import operator_library
 from rknn_op.creation.choices import Choices
-from rknn_op.creation.new_repository import Plan, create, plan
+from rknn_op.creation.new_repository import Plan, create
+from rknn_op.creation.operator_library import plan_operator
 from rknn_op.interrupt import Interrupted
 from rknn_op.scons_runs import Processes, scons
 
@@ -53,20 +53,19 @@ def run(name: str, folder: Path) -> None:
         OpkitError: the folder exists, or one of the steps failed.
         Interrupted: its text says that the folder is removed.
     """
-    example = template.EXAMPLES / name
+    operator = operator_library.named_operator(template.EXAMPLES, name)
     _remove_unfinished(folder)
-    planned = plan(example / f"{name}.yml", folder, choices=Choices([_runtime(example, name)]))
+    planned = plan_operator(operator, folder, Choices([_runtime(operator.spec)]))
     try:
         with Processes() as processes:
-            _run(processes, name, example, planned)
+            _run(processes, name, planned)
     except Interrupted:
         _remove_unfinished(folder)
         raise Interrupted(f"{folder} is removed") from None
 
 
-def _runtime(example: Path, name: str) -> str:
+def _runtime(spec: OpSpec) -> str:
     """Return the runtime of the example's target: a demo with all of them takes twice the time."""
-    spec = runtimes.parse(read_description(example / f"{name}.yml"), name)
     return next(
         each.name
         for each in runtimes.selected(spec)
@@ -93,21 +92,17 @@ def _remove_unfinished(folder: Path) -> None:
         folder.rmdir()
 
 
-def _run(processes: Processes, name: str, example: Path, planned: Plan) -> None:
+def _run(processes: Processes, name: str, planned: Plan) -> None:
     spec, folder = planned.spec, planned.folder
     target = spec.target_platform
     click.echo(f"{spec.name}: from its description to a package for {target}\n")
 
-    source = f"operators/{name}"
-    own = (f"{Path(path).stem.removesuffix(spec.lower)}*" for path in _runtime_files(spec))
-    patterns = dict.fromkeys([f"{spec.lower}_*", *own, *spec.runtimes, "tests"])
-    math = f"{source}/{{{','.join(each for each in patterns if any(example.glob(each)))}}}"
     chosen = f"--runtime {spec.runtimes[0]}"
-    _step(f"rknn-op create -c {source}/{name}.yml {chosen} -p {folder}", lambda: _create(planned))
+    line = f"rknn-op create --library {name} {chosen} -p {folder}"
+    _step(line, lambda: _create(planned))
     with file_io.opened_folder(folder) as descriptor:
         file_io.try_lock(descriptor)  # another demo must not remove it
         try:
-            _step(f"cp -r {math} {folder}", lambda: _copy_files(example, folder, spec))
             _step(f"scons target={target}", lambda: _build(processes, folder, spec))
             _step("scons check quick=1", lambda: _check(processes, folder))
         except Exception:  # the user needs the folder of a failed step
@@ -138,22 +133,7 @@ def _step(command: str, action: Callable[[], str]) -> None:
 
 def _create(planned: Plan) -> str:
     create(planned, {_UNFINISHED: b""})
-    return "the repository, a working operator that copies its input"
-
-
-def _copy_files(example: Path, folder: Path, spec: OpSpec) -> str:
-    """Copy the example's files over the generated ones and return their names."""
-    others = {*runtimes.available()} - {*spec.runtimes}  # their files are in folders of their own
-    names = sorted(
-        str(path.relative_to(example))
-        for path in example.rglob("*")
-        if path.is_file()
-        and path.suffix != ".yml"
-        and path.parent.name not in {*others, "__pycache__"}
-    )
-    for name in names:
-        shutil.copyfile(example / name, folder / name)
-    return "\n".join(names)
+    return "the repository: math in C, a reference in numpy, cases"
 
 
 def _build(processes: Processes, folder: Path, spec: OpSpec) -> str:

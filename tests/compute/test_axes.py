@@ -60,6 +60,6 @@ def test_neighboring_axes_are_one_loop(
 @pytest.mark.parametrize("abi", quick_first(2, ABIS))
 def test_header_compiles_without_warnings(tmp_path: Path, abi: str, language: str) -> None:
     source = tmp_path / "axes.c"
-    source.write_text('#include "opkit/compute/axes.h"\n')
+    source.write_text('#include "opkit/compute/sum_axes.h"\n')
     run = compile_c(tmp_path / "axes.o", "-c", source, abi=ABIS[abi], language=language)
     assert run.returncode == 0, run.stderr

@@ -8,7 +8,7 @@ import pytest
 
 from opkit.files.source_check import unknown_names
 from opkit.runtimes import parse
-from tests.repositories import EXAMPLE_NAMES, EXAMPLES
+from tests.repositories import EXAMPLE_NAMES, EXAMPLES, example_folder
 
 SPEC = parse("""
 name: Op
@@ -70,4 +70,4 @@ def test_keys_in_reference(code: str, expected: list[str], tmp_path: Path) -> No
 @pytest.mark.parametrize("name", EXAMPLE_NAMES)
 def test_examples_have_no_unknown_names(name: str) -> None:
     spec = parse((EXAMPLES / name / f"{name}.yml").read_text())
-    assert unknown_names(EXAMPLES / name, spec) == []
+    assert unknown_names(example_folder(name), spec) == []

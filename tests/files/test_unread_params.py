@@ -9,7 +9,7 @@ import pytest
 from opkit.files.source_check import unread_params
 from opkit.runtimes import parse
 from tests.files.texts import once_only_files
-from tests.repositories import EXAMPLE_NAMES, EXAMPLES
+from tests.repositories import EXAMPLE_NAMES, EXAMPLES, example_folder
 
 DESCRIPTION = """
 name: Scan
@@ -128,4 +128,4 @@ def test_generated_math_has_no_complaint(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", EXAMPLE_NAMES)
 def test_examples_read_all_params(name: str) -> None:
     spec = parse((EXAMPLES / name / f"{name}.yml").read_text())
-    assert unread_params(EXAMPLES / name, spec) == []
+    assert unread_params(example_folder(name), spec) == []

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from clang_format import get_executable
 
 from opkit import repository
 from opkit.files.skeletons import once_only_files
 from opkit.runtimes import available, parse, selected
 from opkit.version import VERSION
 from rknn_op.creation import operator_library
+from rknn_op.creation.description_texts import adapted
 from rknn_op.creation.operator_library import LibraryOperator
 from tests.check.target_repositories import counts
 from tests.marks import quick_first
 from tests.repositories import (
     EXAMPLE_NAMES,
-    EXAMPLES,
     LIBRARY,
     ROOT,
     Repository,
+    example_folder,
     generate_example,
 )
 from tests.rknn_op.command import assert_error, rknn_op, snapshot
@@ -213,6 +218,28 @@ def test_create_for_another_runtime(tmp_path: Path) -> None:
     Repository(folder).scons("-Q", "target=x64")
 
 
+@pytest.mark.slow
+def test_files_of_templates_are_formatted_and_linted(tmp_path: Path) -> None:
+    """As if written by hand, for each runtime alone, too."""
+    shutil.copy(ROOT / ".clang-format", tmp_path)
+    for operator in (each for each in LIBRARY.values() if each.templates):
+        for names in (operator.spec.runtimes, *([name] for name in operator.spec.runtimes)):
+            folder = tmp_path / operator.spec.name / "-".join(names)
+            for path, data in operator.files(parse(adapted(operator.text, names)[0])).items():
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_bytes(data)
+    ruff = [sys.executable, "-m", "ruff"]
+    settings = ["--config", str(ROOT / "pyproject.toml"), "--no-cache"]
+    headers = map(str, tmp_path.rglob("*.h"))
+    for command in (
+        [*ruff, "format", "--check", *settings, str(tmp_path)],
+        [*ruff, "check", "--ignore=D103,I", *settings, str(tmp_path)],
+        [get_executable("clang-format"), "--dry-run", "-Werror", *headers],
+    ):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("name", ["Exp", "Mish"])
 def test_create_for_onnx(name: str, tmp_path: Path) -> None:
     """Of an operator for RKNN-Toolkit 1.x, too: without its kernels, and with the other tests."""
@@ -223,7 +250,7 @@ def test_create_for_onnx(name: str, tmp_path: Path) -> None:
     assert not [*folder.glob("rknn_kernel_*")]
     tests = [f"test_{name.lower()}.py"]
     assert [path.name for path in (folder / "tests").glob("*.py")] == tests
-    own = EXAMPLES / name.lower() / "tests" / tests[0]
+    own = example_folder(name.lower()) / "tests" / tests[0]
     assert (folder / "tests" / tests[0]).read_bytes() == own.read_bytes()
 
 

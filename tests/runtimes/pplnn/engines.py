@@ -20,7 +20,7 @@ from opkit.runtimes.invocation import Array
 from opkit.runtimes.pplnn.tree_names import ENGINES, SOURCES, names
 from tests.compiling import C_SOURCES
 from tests.files.texts import DECLARATIONS
-from tests.repositories import EXAMPLES
+from tests.repositories import EXAMPLES, example_folder
 
 STRICT = ("-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
 
@@ -51,8 +51,8 @@ def example_text(name: str) -> str:
 
 
 def example(name: str) -> tuple[OpSpec, Path]:
-    """Return the description of an example for this runtime alone, and the example's folder."""
-    return runtimes.parse(example_text(name)), EXAMPLES / name
+    """Return the description of an example for this runtime alone, and a folder of its files."""
+    return runtimes.parse(example_text(name)), example_folder(name)
 
 
 def write(spec: OpSpec, folder: Path, files: Path | None = None) -> Path:

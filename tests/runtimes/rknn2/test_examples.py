@@ -7,22 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from opkit.runtimes import parse
 from rknn_op.creation.description_texts import adapted
-from tests.repositories import EXAMPLES, RKNN_EXAMPLES, Repository, generate
+from tests.repositories import EXAMPLES, RKNN_EXAMPLES, Repository, example_files, generate
 
 
 def example_repository(folder: Path, name: str) -> Repository:
     """Make the repository of an example for this runtime alone, from the example's own files."""
     text = (EXAMPLES / name / f"{name}.yml").read_text()
     # Their tests import the checks of VX kernels, too.
-    repository = generate(folder, adapted(text, ["rknn", "rknn2"])[0])
-    for source in (EXAMPLES / name).rglob("*.*"):
-        if source.suffix not in (".yml", ".pyc"):
-            target = repository.path / source.relative_to(EXAMPLES / name)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            # Integers of RKNN-Toolkit 1.x and of this runtime have different sizes.
-            text = source.read_text().replace('dtype="int16"', 'dtype="int32"')
-            target.write_text(text)
+    text, _ = adapted(text, ["rknn", "rknn2"])
+    repository = generate(folder, text)
+    for path, data in example_files(name, parse(text)).items():
+        # Integers of RKNN-Toolkit 1.x and of this runtime have different sizes.
+        content = data.decode().replace('dtype="int16"', 'dtype="int32"')
+        (repository.path / path).write_text(content)
     description = repository.path / "op.yml"
     alone = re.sub(r"^(kernels|target_platform):.*\n", "", description.read_text(), flags=re.M)
     description.write_text(alone.replace("[rknn, rknn2]", "[rknn2]"))

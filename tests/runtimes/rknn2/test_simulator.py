@@ -42,6 +42,7 @@ from tests.repositories import (
     ONNX_OPERATORS,
     ROOT,
     Repository,
+    example_folder,
     generate_example,
 )
 
@@ -79,7 +80,7 @@ def repository(folder: Path, name: str) -> Operator:
     (folder / "op.yml").write_text(
         text if "runtimes:" in text else f"{text}runtimes: [rknn, rknn2]\n"
     )
-    shutil.copy(EXAMPLES / name / f"{spec.lower}_reference.py", folder)
+    shutil.copy(example_folder(name) / f"{spec.lower}_reference.py", folder)
     (folder / "rknn2").mkdir()
     for path, content in files(spec).items():
         (folder / path).write_text(content)
@@ -114,7 +115,7 @@ def cases_of(name: str, operator: Operator, patch: pytest.MonkeyPatch) -> list[C
     # In the repository, because vary_params reads its op.yml.
     path = operator.root / f"tests/test_{operator.spec.lower}.py"
     path.parent.mkdir(exist_ok=True)
-    shutil.copy(EXAMPLES / name / "tests" / path.name, path)
+    shutil.copy(example_folder(name) / "tests" / path.name, path)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None

@@ -1,0 +1,1 @@
+y = np.arctan(x.astype(np.float64))

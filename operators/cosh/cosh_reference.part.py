@@ -1,0 +1,1 @@
+y = np.cosh(x.astype(np.float64))

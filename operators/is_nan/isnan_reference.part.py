@@ -1,0 +1,1 @@
+y = np.isnan(x)

@@ -1,0 +1,10 @@
+def test_reference():
+    assert values([1, 2]) == [1, 2]
+    assert values([1, 2], [3, 5]) == [2, 3.5]
+    thirds = np.float32([[14, 24], [15, 25]]) / 3
+    assert values([[1], [2]], [10, 20], [3]) == thirds.tolist()
+    assert values([np.inf, 1], [1, -np.inf]) == [np.inf, -np.inf]
+
+
+def test_reference_rounds_once():
+    assert values([2**24], [1], [1]) == [np.float32((2**24 + 2) / 3)]

@@ -1,0 +1,2 @@
+wide = x.astype(np.float64)
+y = wide * np.tanh(np.logaddexp(0, wide))

@@ -1,0 +1,2 @@
+# Exact: of zeros, infinities and NaN only the sign changes.
+y = np.negative(x)

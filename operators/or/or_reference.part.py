@@ -1,0 +1,1 @@
+y = np.logical_or(a, b)

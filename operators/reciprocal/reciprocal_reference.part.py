@@ -1,0 +1,2 @@
+# Rounded once; infinite at zeros, with their sign.
+y = 1 / x

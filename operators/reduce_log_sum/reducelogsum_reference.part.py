@@ -1,0 +1,1 @@
+reduced = np.log(np.sum(data, dtype=np.float64, axis=axes))

@@ -1,0 +1,13 @@
+VALUES = [uniform(-1, 1), integers(0, 9)]
+# The kernel adds up to 70 floats one after the other, and rounds 2^-24 of the sum for each: that
+# counts where summands cancel.
+TOLERANCE = {"max_ulp": 2, "max_error": 2**-19}
+
+
+def test_reference():
+    data = [[1, 2], [3, 4]]
+    assert reduced(data) == [[2.5]]
+    assert reduced(data, keepdims=0) == [2.5]
+    assert reduced(data, axes=[1]) == [[1.5], [3.5]]
+    assert reduced(data, axes=[-2], keepdims=0) == [2, 3]
+    assert reduced(data, noop_with_empty_axes=1) == data

@@ -1,0 +1,1 @@
+reduced = np.prod(data, dtype=np.float64, axis=axes)

@@ -1,0 +1,2 @@
+# Exact; NaN for NaN.
+y = np.sign(x)

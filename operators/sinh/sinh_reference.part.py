@@ -1,0 +1,1 @@
+y = np.sinh(x.astype(np.float64))

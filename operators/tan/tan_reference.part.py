@@ -1,0 +1,2 @@
+# NaN for infinities.
+y = np.tan(x.astype(np.float64))

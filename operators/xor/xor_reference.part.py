@@ -1,0 +1,1 @@
+y = np.logical_xor(a, b)

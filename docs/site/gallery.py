@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import io
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -87,8 +86,12 @@ def _repository(operator: LibraryOperator) -> Iterator[Path]:
     """Yield a folder with an operator's files, from which its tests import, as in a repository."""
     before, current = {*sys.modules}, Path.cwd()
     with tempfile.TemporaryDirectory() as made:
-        folder = shutil.copytree(operator.folder, Path(made) / operator.folder.name)
-        (folder / "op.yml").write_text(operator.text)
+        folder = Path(made)
+        for path, data in (
+            operator.files(operator.spec) | {"op.yml": operator.text.encode()}
+        ).items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(data)
         sys.path.insert(0, str(folder))
         os.chdir(folder)
         try:

@@ -170,16 +170,22 @@ def example_files(name: str, spec: OpSpec) -> dict[str, bytes]:
 
 
 @functools.cache
-def example_folder(name: str) -> Path:
-    """Return a folder with an example's own files, for all of its runtimes."""
+def example_folder(name: str, spec: OpSpec | None = None) -> Path:
+    """Return a folder with an example's own files, for the runtimes of a description.
+
+    Args:
+        name: the example.
+        spec: the description; None: the example's.
+    """
+    spec = spec or _EXAMPLES[name].spec
 
     def make(folder: Path) -> None:
-        for path, data in example_files(name, _EXAMPLES[name].spec).items():
+        for path, data in example_files(name, spec).items():
             target = folder / name / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
 
-    return made_once(f"files of {name}", make).path
+    return made_once(f"files of {name} for {spec.runtimes}", make).path
 
 
 def library_kernels(name: str, count: int = 0) -> Repository:

@@ -52,7 +52,8 @@ def example_text(name: str) -> str:
 
 def example(name: str) -> tuple[OpSpec, Path]:
     """Return the description of an example for this runtime alone, and a folder of its files."""
-    return runtimes.parse(example_text(name)), example_folder(name)
+    spec = runtimes.parse(example_text(name))
+    return spec, example_folder(name, spec)
 
 
 def write(spec: OpSpec, folder: Path, files: Path | None = None) -> Path:

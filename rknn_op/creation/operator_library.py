@@ -362,8 +362,8 @@ def details(operator: LibraryOperator) -> str:
 _PAGE = """\
 # The operator library
 
-Ready operators: the math in C and in numpy, cases, and for runtimes that call it
-the shape rule in C. One command makes a repository of an operator, which is yours from then on:
+Ready operators: the math in C and in numpy, cases, and the shape rule in C where a runtime calls
+it. One command makes a repository of an operator, which is yours from then on:
 
 ```sh
 rknn-op create --library OneHot -p ./OneHot
@@ -409,6 +409,9 @@ def page(found: Iterable[LibraryOperator]) -> str:
     return text + "".join(f"{row}\n" for row in rows)
 
 
+_TITLES = {"onnx": "ONNX", "tensorflow": "TensorFlow"}
+
+
 def _frameworks() -> str:
     """Return the paragraph on runtimes without ONNX models."""
     parts = [runtime.describe for runtime in runtimes.available().values()]
@@ -416,8 +419,8 @@ def _frameworks() -> str:
     return "\n".join(
         textwrap.fill(
             f"With `{each.name}` among the runtimes, a repository is for models of "
-            f"{' and '.join(each.frameworks)}, because {each.title} has custom operators for them "
-            f"alone. For ONNX's operator of that name, pass {others}.",
+            f"{' and '.join(_TITLES[name] for name in each.frameworks)}, because {each.title} has "
+            f"custom operators for them alone. For ONNX's operator of that name, pass {others}.",
             100,
             break_on_hyphens=False,
         )

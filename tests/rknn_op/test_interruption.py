@@ -91,7 +91,7 @@ def test_killed_demo_does_not_stop_the_next_one(folder: Path, kills_all: bool) -
     assert_none_left(f"DEMO={folder}")
     (folder / "exp/half").write_text("written")
     after = start("-m", "rknn_op", "demo", "exp")
-    wait_for(after, "$ cp")
+    wait_for(after, "$ scons")
     assert not (folder / "exp/half").exists()
     another = start("-m", "rknn_op", "demo", "exp")
     _, errors = another.communicate()

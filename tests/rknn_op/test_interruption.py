@@ -120,6 +120,18 @@ def test_interrupted_import_of_modules_is_one_line(folder: Path) -> None:
     assert (*run.communicate(), run.returncode) == ("", "interrupted\n", 130)
 
 
+def test_worker_ignores_an_interruption_from_its_first_moment(folder: Path) -> None:
+    """The terminal sends Ctrl-C to the workers, too, whether or not they have begun."""
+    program = (
+        "import os, signal\n"
+        "from rknn_op.process_pool import parallel\n"
+        "os.register_at_fork(after_in_child=lambda: os.kill(os.getpid(), signal.SIGINT))\n"
+        "print([*parallel(abs, [-1, -2, -3])])\n"
+    )
+    run = start("-c", program)
+    assert (*run.communicate(), run.returncode) == ("[1, 2, 3]\n", "", 0)
+
+
 def test_second_interruption_does_not_stop_the_cleanup(folder: Path) -> None:
     (folder / "click.py").write_text(
         "import os, signal\n"

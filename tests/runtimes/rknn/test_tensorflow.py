@@ -19,7 +19,7 @@ import pytest
 
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.toolkit_class import toolkit_class
-from tests.repositories import EXAMPLE_DESCRIPTIONS
+from tests.repositories import EXAMPLE_DESCRIPTIONS, example_files
 
 pytestmark = pytest.mark.slow
 
@@ -199,8 +199,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         spec = parse(description)
         if "rknn" not in spec.runtimes:
             continue
-        reference = path.with_name(f"{spec.lower}_reference.py")
-        operators[path.stem] = (description, reference.read_text(encoding="utf-8"))
+        reference = example_files(path.stem, spec)[f"{spec.lower}_reference.py"]
+        operators[path.stem] = (description, reference.decode())
     for description, source in operators.values():
         spec = parse(description)
         text = toolkit_class(spec, source)

@@ -148,7 +148,13 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 
 
 def shares(repository: Repository, name: str, dtype: str, **params: int) -> dict[str, float]:
-    """Return the shares of the phases of a kernel's call, and "whole" by the delivered kernel."""
+    """Return the shares of the phases of a kernel's call.
+
+    Measures again while other processes slow down the profiled or the delivered kernel.
+
+    Raises:
+        AssertionError: the measurement itself changes the time of a call.
+    """
     operator = Operator(repository.path)
     kernel = operator.cpu_kernels()[name]
     assert isinstance(kernel, ProfiledKernel)
@@ -156,31 +162,30 @@ def shares(repository: Repository, name: str, dtype: str, **params: int) -> dict
         shapes=[{"input": (128, 1024)}], values=[uniform(-1, 1)], params=[params], dtype=dtype
     )
     invocation = operator.prepare(case).invocation
-    run = kernel.profile(invocation, 9, 10)
-    assert (run.status, run.fault) == (0, "")
-    profile = profile_of([CallProfile.parse(record) for record in run.profiles], 1)
-    delivered = kernel.run(invocation, RunOptions(repeat=9))
-    assert delivered.profiles == []
-    found = {phase: time / profile.total for phase, time in profile.nanoseconds.items()}
-    return {**found, "whole": profile.total / (1e9 * delivered.seconds)}
+    whole = []
+    while len(whole) < 10:
+        run = kernel.profile(invocation, 9, 10)
+        assert (run.status, run.fault) == (0, "")
+        profile = profile_of([CallProfile.parse(record) for record in run.profiles], 1)
+        delivered = kernel.run(invocation, RunOptions(repeat=9))
+        assert delivered.profiles == []
+        whole.append(profile.total / (1e9 * delivered.seconds))
+        if 0.5 < whole[-1] < 3:
+            return {phase: time / profile.total for phase, time in profile.nanoseconds.items()}
+    raise AssertionError(whole)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KERNELS)
 def test_slow_math_is_math(busy: Repository, name: str) -> None:
-    found = shares(busy, name, "float32", rounds=50)
-    assert found["math"] > 0.9
-    # The measurement does not change the time of a call. Other processes may.
-    assert 0.5 < found["whole"] < 3
+    assert shares(busy, name, "float32", rounds=50)["math"] > 0.9
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KERNELS)
 def test_new_memory_is_allocation(busy: Repository, name: str) -> None:
-    found = shares(busy, name, "float32", megabytes=100)
     # The pages are new in the math, which uses them first, but their cost is that of malloc.
-    assert found["allocation"] > 0.7
-    assert 0.5 < found["whole"] < 3
+    assert shares(busy, name, "float32", megabytes=100)["allocation"] > 0.7
 
 
 @pytest.mark.slow

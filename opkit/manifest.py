@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from opkit.errors import OpkitError
 from opkit.version import VERSION, is_newer, is_version
@@ -17,8 +18,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _WHEEL = re.compile(r"rknn_opkit-([0-9.]+\+[0-9a-f]{12})-py3-none-any\.whl")
 
 
-@dataclass(frozen=True)
-class Wheel:
+class Wheel(NamedTuple):
     """The wheel with opkit in a repository.
 
     Attributes:
@@ -35,8 +35,7 @@ class Wheel:
         return self.name.split("-")[1]
 
 
-@dataclass(frozen=True)
-class Manifest:
+class Manifest(NamedTuple):
     """The files that opkit has written into a repository.
 
     Attributes:
@@ -49,7 +48,7 @@ class Manifest:
     """
 
     version: str = VERSION
-    once: dict[str, str] = field(default_factory=dict)
+    once: Mapping[str, str] = {}
     generated: tuple[str, ...] = ()
     wheel: Wheel | None = None
     lock: str = ""
@@ -62,7 +61,7 @@ def digest(data: bytes) -> str:
 
 def to_text(manifest: Manifest) -> str:
     """Return the manifest as the text of its file."""
-    wheel = {"wheel": asdict(manifest.wheel)} if manifest.wheel else {}
+    wheel = {"wheel": manifest.wheel._asdict()} if manifest.wheel else {}
     content = {
         "version": manifest.version,
         **wheel,

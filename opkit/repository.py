@@ -28,8 +28,6 @@ from opkit.workspace_members import SKIPPED
 
 _MAX_FOLDER_NAME = 127  # as an operator's name, which the folder is by default
 _FOLDER_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.-]{{0,{_MAX_FOLDER_NAME - 1}}}")
-# Quotes and newlines end a path in `#line` and `#include`; surrogates are bytes that are not UTF-8.
-_UNUSABLE = re.compile(r'["\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]')
 
 
 def refuse_folder_name(name: str) -> None:
@@ -51,11 +49,17 @@ def refuse_path(root: Path) -> None:
     Raises:
         OpkitError: the path has an unusable character.
     """
-    if found := _UNUSABLE.search(str(root.absolute())):
-        defect = "is not UTF-8" if found[0] >= "\ud800" else f"holds {found[0]!a}"
+    path = str(root.absolute())
+    # Quotes and newlines end a path in `#line` and `#include`; surrogates are not UTF-8.
+    unusable = [
+        each
+        for each in path
+        if each in '"\x7f' or (each < " " and each != "\t") or "\ud800" <= each <= "\udfff"
+    ]
+    if unusable:
+        defect = "is not UTF-8" if unusable[0] >= "\ud800" else f"holds {unusable[0]!a}"
         raise OpkitError(
-            f"{str(root.absolute())!a}: the folder's path {defect}, which compilers cannot "
-            "read; rename the folder"
+            f"{path!a}: the folder's path {defect}, which compilers cannot read; rename the folder"
         )
 
 

@@ -7,7 +7,6 @@ them.
 from __future__ import annotations
 
 import os
-import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -38,6 +37,8 @@ def provide(root: Path) -> None:
         with suppress(FileNotFoundError):
             beside.unlink()
         if link.is_dir() and not link.is_symlink():  # copied with links followed
+            import shutil  # only here: `rknn-op lint` imports this module
+
             shutil.rmtree(link)
         beside.symlink_to(OPKIT)
         beside.replace(link)

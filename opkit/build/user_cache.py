@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from opkit import file_io
 from opkit.build.options import Request, unsubstituted
@@ -163,8 +161,7 @@ _FOLDERS = re.compile(r"[0-9A-F]{2}|opkit")
 _MARK = ".trimmed"
 
 
-@dataclass(frozen=True)
-class _Entry:
+class _Entry(NamedTuple):
     """A file or folder of the cache: its path, bytes, and the time of its last use."""
 
     path: str
@@ -201,6 +198,8 @@ def trim_folder(cache: Path, limit: int, interval: float = INTERVAL) -> int:
 
 
 def _delete_oldest(entries: list[_Entry], limit: int) -> int:
+    import shutil  # only here: each build imports this module, and few delete something
+
     total = sum(entry.size for entry in entries)
     if total <= limit:
         return 0

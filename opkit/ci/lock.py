@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from opkit import manifest, repository, workspace_members
@@ -21,7 +20,7 @@ def main() -> int:
         written = repository.read_manifest(root)
         lock = manifest.digest((root / manifest.LOCK).read_bytes())
         repository.own_wheel(root)
-        write_text(root, manifest.PATH, manifest.to_text(replace(written, lock=lock)))
+        write_text(root, manifest.PATH, manifest.to_text(written._replace(lock=lock)))
     except OpkitError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 SOURCE_SUFFIXES = (".c", ".cc", ".cpp", ".cxx")
 
@@ -19,8 +19,7 @@ FLAG = (
 """The regular expression of a flag."""
 
 
-@dataclass(frozen=True)
-class RepositoryPath:
+class RepositoryPath(NamedTuple):
     """A file or folder of the repository, named in the description.
 
     Attributes:
@@ -31,9 +30,9 @@ class RepositoryPath:
     """
 
     path: str
-    file: str = field(compare=False)
-    line: int = field(compare=False)
-    key: str = field(compare=False)
+    file: str
+    line: int
+    key: str
 
     @property
     def where(self) -> str:

@@ -17,8 +17,8 @@ from opkit.description.types import MAX_RANK, Kind
 SAMPLES: dict[Kind, bool | int | float] = {"bool": True, "int": 1, "uint": 1, "float": 0.5}
 """Kind -> a sample value, of the Python type that the reference gets."""
 
-_AXIS = re.compile(r"(.*_)?(axis|axes)|((start|end|batch)_)?dims?")
-_SIZE = re.compile(
+_AXIS = r"(.*_)?(axis|axes)|((start|end|batch)_)?dims?"
+_SIZE = (
     r"(.*_)?(\w*sizes?|kernel\w*|block\w*|strides?|dilations?|groups?|counts?|k|dims?|channels"
     r"|features|heads|classes|bins|levels|repeats|window|width|height|depth|pads?|eps|epsilon)"
     r"|num_\w+|(kernel|block)_\w+"
@@ -32,11 +32,11 @@ def _words(param: Param) -> str:
 
 def _is_axis(param: Param) -> bool:
     kind = param.type.element.kind
-    return kind in ("int", "uint") and _AXIS.fullmatch(_words(param)) is not None
+    return kind in ("int", "uint") and re.fullmatch(_AXIS, _words(param)) is not None
 
 
 def _is_size(param: Param) -> bool:
-    return not _is_axis(param) and _SIZE.fullmatch(_words(param)) is not None
+    return not _is_axis(param) and re.fullmatch(_SIZE, _words(param)) is not None
 
 
 def sample(param: Param) -> Any:

@@ -20,7 +20,6 @@ The other parts are in opkit.runtimes: files, build, check, report and models.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import yaml
@@ -81,8 +80,7 @@ class Target(NamedTuple):
         return self.name if abi == self.abi else f"{self.name}-{abi}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class RuntimeDescription:
+class RuntimeDescription(NamedTuple):
     """A runtime's names, targets, limits, types and keys of op.yml.
 
     Attributes:
@@ -124,18 +122,18 @@ class RuntimeDescription:
     next_steps: str = ""
     starter: str = ""
 
-    targets: Mapping[str, Target] = field(default_factory=dict)
+    targets: Mapping[str, Target] = {}
     default_target: str = ""
-    refused_targets: Mapping[str, str] = field(default_factory=dict)
+    refused_targets: Mapping[str, str] = {}
     product_pattern: str = ""
 
-    limits: Limits = field(default_factory=Limits)
-    tensor_types: Mapping[str, str] = field(default_factory=lambda: SAME_TENSOR_TYPES)
+    limits: Limits = Limits()
+    tensor_types: Mapping[str, str] = SAME_TENSOR_TYPES
     lost_outputs: Collection[str] = ()
 
     single_thread: str = "its kernels run in a single thread"
 
-    keys: Mapping[str, Any] = field(default_factory=dict)
+    keys: Mapping[str, Any] = {}
     foreign_keys: Sequence[str] = ()
     settings: Callable[[Reader, Mapping[str, yaml.Node]], Any] = lambda reader, entries: None
     name_refusal: Callable[[str], str] = lambda name: ""

@@ -11,7 +11,6 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
@@ -225,7 +224,7 @@ class _OperatorReader(Reader):
             )
         output = spec.outputs[0]
         if len(spec.inputs) == 1:
-            return replace(spec, outputs=(output._replace(same_as=spec.inputs[0].name),))
+            return spec._replace(outputs=(output._replace(same_as=spec.inputs[0].name),))
         if output.same_as is not None:
             where = f"outputs.{output.name}.same_as"
             problem = "the output of an elementwise operator has the shape to which all inputs "

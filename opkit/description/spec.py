@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from opkit.description.build_keys import RepositoryPath
@@ -65,8 +64,7 @@ class Param(NamedTuple):
     choices: tuple[int | float | str, ...] = ()
 
 
-@dataclass(frozen=True)
-class OpSpec:
+class OpSpec(NamedTuple):
     """The operator description, checked. Order is that of the file, everywhere.
 
     Attributes:
@@ -94,12 +92,15 @@ class OpSpec:
     outputs: tuple[Tensor, ...]
     params: tuple[Param, ...] = ()
     runtimes: tuple[str, ...] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    settings: Mapping[str, Any] = {}
     sources: tuple[RepositoryPath, ...] = ()
     include: tuple[RepositoryPath, ...] = ()
     cflags: tuple[str, ...] = ()
     elementwise: bool = False
     threads: int = 1
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.parameters))
 
     @property
     def lower(self) -> str:

@@ -12,7 +12,6 @@ OpenVX's names and numbers have a column here.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
@@ -30,8 +29,7 @@ MAX_TEXT = 255
 """The maximum bytes of a text, in UTF-8."""
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """The limits of a runtime.
 
     Attributes:

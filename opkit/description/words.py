@@ -5,11 +5,10 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Taken:
+class Taken(NamedTuple):
     """Names that are taken.
 
     Attributes:
@@ -22,8 +21,8 @@ class Taken:
     words: frozenset[str]
     pattern: str = ""
 
-    def __contains__(self, name: str) -> bool:
-        return name in self.words or bool(re.fullmatch(self.pattern, name))
+    def __contains__(self, name: object) -> bool:
+        return name in self.words or bool(re.fullmatch(self.pattern, str(name)))
 
 
 def taken(by: str, words: str, pattern: str = "") -> Taken:

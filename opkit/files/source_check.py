@@ -49,6 +49,9 @@ _Use = tuple[int, int, str, str]
 """Line, column, the group (`inputs`, `outputs` or `params`) and the name."""
 
 _NO_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|'(?:\\.|[^'\\\n])'|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+_DECLARATION = re.compile(
+    r"\b(\w+)\s*\*[\s*]*(?:(?:const|restrict)\s+)*(inputs|outputs|params)\b(?!\s*->)"
+)
 _MEMBER = re.compile(r"(?<![\w.>])(inputs|outputs|params)\s*->\s*(\w+)")
 
 
@@ -64,14 +67,11 @@ def _members(text: str, lower: str) -> Iterator[_Use]:
     like a declaration, is skipped. `x * params->gain` is not one.
     """
     code = without_comments(text)
-    certain = [
-        group
-        for group in ("inputs", "outputs", "params")
-        if {*re.findall(rf"(\w+)\s*\*[\s*]*(?:(?:const|restrict)\s+)*{group}\b(?!\s*->)", code)}
-        == {f"{lower}_{group}"}
-    ]
+    types: dict[str, set[str]] = {}
+    for declaration in _DECLARATION.finditer(code):
+        types.setdefault(declaration[2], set()).add(declaration[1])
     for use in _MEMBER.finditer(code):
-        if use[1] in certain:
+        if types.get(use[1]) == {f"{lower}_{use[1]}"}:
             start = use.start(2)
             line = code.count("\n", 0, start) + 1
             yield line, start - code.rfind("\n", 0, start), use[1], use[2]

@@ -17,15 +17,14 @@ A runtime returns, in its module `files`:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from opkit.complaint import Complaint
 from opkit.description.spec import OpSpec
 
 
-@dataclass(frozen=True)
-class Readme:
+class Readme(NamedTuple):
     """A runtime's parts of a generated repository's README.
 
     Attributes:
@@ -49,8 +48,7 @@ class Readme:
     pages: str = ""
 
 
-@dataclass(frozen=True)
-class TestText:
+class TestText(NamedTuple):
     """The parts of a generated test file besides the test of the CPU kernel.
 
     Attributes:
@@ -64,8 +62,7 @@ class TestText:
     shapes: Sequence[tuple[int, ...]] = ()
 
 
-@dataclass(frozen=True)
-class RuntimeTexts:
+class RuntimeTexts(NamedTuple):
     """A runtime's parts of the texts of a new repository.
 
     Attributes:
@@ -78,13 +75,12 @@ class RuntimeTexts:
 
     readme: Readme
     tests: TestText = TestText()
-    once_only: Mapping[str, str] = field(default_factory=dict)
+    once_only: Mapping[str, str] = {}
     converter: str = ""
     reference_rules: str = ""
 
 
-@dataclass(frozen=True)
-class Files:
+class Files(NamedTuple):
     """The files of a runtime in a repository.
 
     Attributes:

@@ -102,7 +102,7 @@ def _operator_keys(runtimes: Sequence[RuntimeDescription], default: str) -> Sche
 _NAME: Schema = {
     "type": "string",
     "pattern": f"^{IDENTIFIER}$",
-    "maxLength": Limits.name_length,
+    "maxLength": Limits().name_length,
 }
 _OWN_PATH = r"(?![/~])(?!(?:.*/)?(?:\.\.|\.git)(?:/|$))(?!(?:.*/)?-)(?!(?:\./+)*build(?:/|$))"
 _SUFFIX = "|".join(map(re.escape, SOURCE_SUFFIXES))
@@ -136,7 +136,7 @@ def _of_type(row: ParamType) -> Schema:
     default: Schema = _value(row)
     limit = _value(FLOAT32 if row.element.kind == "float" else row)
     if row.is_list:
-        default = {**_list(default, 1, unique=False), "maxItems": Limits.items}
+        default = {**_list(default, 1, unique=False), "maxItems": Limits().items}
     then: Schema = {"properties": {"default": {"anyOf": [{"type": "null"}, default]}}}
     if not row.is_list:
         then["properties"]["length"] = False
@@ -257,7 +257,7 @@ _PARAM: Schema = {
         "description": "The number of elements of an array; by default any.",
         "type": "integer",
         "minimum": 1,
-        "maximum": Limits.items,
+        "maximum": Limits().items,
     },
     "min": {"description": "The minimum of the number, or of each item; by default any."},
     "max": {"description": "The maximum of the number, or of each item; by default any."},

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -279,7 +278,7 @@ def member_manifest(text: str) -> str:
     whole = manifest.from_text(text)
     once = workspace_members.own_files(whole.once)
     generated = tuple(path for path in whole.generated if not workspace_members.is_shared(path))
-    return manifest.to_text(replace(whole, once=once, generated=generated, lock=""))
+    return manifest.to_text(whole._replace(once=once, generated=generated, lock=""))
 
 
 def whole_manifest(member: Manifest, shared: Manifest) -> Manifest:
@@ -288,8 +287,8 @@ def whole_manifest(member: Manifest, shared: Manifest) -> Manifest:
     once = {
         path: digest for path, digest in shared.once.items() if workspace_members.is_shared(path)
     }
-    return replace(
-        member, once={**once, **member.once}, generated=tuple(generated), lock=shared.lock
+    return member._replace(
+        once={**once, **member.once}, generated=tuple(generated), lock=shared.lock
     )
 
 

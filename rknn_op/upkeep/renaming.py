@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from opkit import manifest, repository, runtimes
@@ -107,7 +107,7 @@ def rename(folder: Path, name: str, dry_run: bool = False, allow_dirty: bool = F
     deleted = _built(folder, old)
     if not dry_run:
         with restored_on_error(folder, paths):
-            _write(folder, new, contents, replace(before, once=once), deleted)
+            _write(folder, new, contents, before._replace(once=once), deleted)
     return Renamed(moved, changed, deleted, [*_left(contents, old)])
 
 

@@ -16,7 +16,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from opkit import manifest, repository, runtimes, workspace_members
@@ -214,7 +214,7 @@ def _replace(folder: Path, spec: OpSpec, old: _Old, merges: bool) -> list[Templa
         for each in found
         if each.path in now.once and each not in left
     }
-    write_text(folder, manifest.PATH, manifest.to_text(replace(now, once=now.once | taken)))
+    write_text(folder, manifest.PATH, manifest.to_text(now._replace(once={**now.once, **taken})))
     _record(folder, spec)
     remove_other_wheels(folder)
     return left

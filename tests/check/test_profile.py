@@ -162,7 +162,7 @@ def shares(repository: Repository, name: str, dtype: str, **params: int) -> dict
         shapes=[{"input": (128, 1024)}], values=[uniform(-1, 1)], params=[params], dtype=dtype
     )
     invocation = operator.prepare(case).invocation
-    whole = []
+    whole: list[float] = []
     while len(whole) < 10:
         run = kernel.profile(invocation, 9, 10)
         assert (run.status, run.fault) == (0, "")

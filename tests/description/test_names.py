@@ -6,7 +6,6 @@ import builtins
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 
@@ -175,11 +174,11 @@ def with_names(chosen: tuple[str, ...], section: str, names: list[str]) -> OpSpe
     spec = parse(described(chosen=chosen))
     tensors = tuple(map(Tensor, names))
     if section == "inputs":
-        return replace(spec, inputs=tensors)
+        return spec._replace(inputs=tensors)
     if section == "outputs":
-        return replace(spec, outputs=tensors)
+        return spec._replace(outputs=tensors)
     types = cycle(PARAM_TYPES[name] for name in TYPES)
-    return replace(spec, params=tuple(map(Param, names, types)))
+    return spec._replace(params=tuple(map(Param, names, types)))
 
 
 SOURCES = {
@@ -246,7 +245,7 @@ def test_operators_that_would_break_the_class_are_refused() -> None:
     reference += "def params_from_tf(node_def, constants):\n    return {}\n"
     for name in {*re.findall(r"[A-Za-z_]\w*", toolkit_class(spec, reference))}:
         try:
-            toolkit_class(replace(spec, name=name), reference)
+            toolkit_class(spec._replace(name=name), reference)
         except (OpkitError, SyntaxError):
             assert not is_accepted(name, ("rknn",)), name
     assert not any(is_accepted(name, ("rknn",)) for name in dir(builtins))

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -341,8 +341,7 @@ class Given:
 
 RKNN = Given(DESCRIBE)
 STICK = Given(
-    replace(
-        DESCRIBE,
+    DESCRIBE._replace(
         name="stick",
         limits=Limits("the stick", name_length=9, parameters=3, rank=2, items=4),
         type_refusal=lambda _: "",
@@ -410,7 +409,7 @@ def test_text_params_need_support_of_the_runtime() -> None:
 
 
 def test_a_target_that_is_none_is_refused_with_the_reason() -> None:
-    changed = replace(DESCRIBE, refused_targets={"rv1103": "it has no custom operators"})
+    changed = DESCRIBE._replace(refused_targets={"rv1103": "it has no custom operators"})
     text = f"{ON_STICK.format(runtimes='rknn', params='')}target_platform: RV1103\n"
     with pytest.raises(DescriptionError, match="target_platform: it has no custom operators"):
         parser.parse(text, "op.yml", {"rknn": Given(changed)}, "rknn")

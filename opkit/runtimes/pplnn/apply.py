@@ -27,11 +27,10 @@ import json
 import os
 import posixpath
 import re
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 DATA = "pplnn/overlay.json"
@@ -48,8 +47,7 @@ class RefusalError(Exception):
     """The command refuses to run; nothing was changed. The message is complete."""
 
 
-@dataclass(frozen=True)
-class Insertion:
+class Insertion(NamedTuple):
     """Lines for a file of ppl.nn's.
 
     Attributes:
@@ -65,8 +63,7 @@ class Insertion:
     inside: str = ""
 
 
-@dataclass(frozen=True)
-class Overlay:
+class Overlay(NamedTuple):
     """The content of overlay.json: files and lines for a checkout.
 
     Attributes:
@@ -95,8 +92,7 @@ class Overlay:
         return list(dict.fromkeys(insertion.file for insertion in self.insertions))
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """The files and folders of an operator in a checkout.
 
     Attributes:
@@ -106,12 +102,12 @@ class Record:
     """
 
     operator: str
-    files: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    files: Mapping[str, Sequence[str]] = {}
     folders: Sequence[str] = ()
 
     def text(self) -> bytes:
         """Return the record as the content of its file."""
-        return (json.dumps(asdict(self), indent=2, sort_keys=True) + "\n").encode()
+        return (json.dumps(self._asdict(), indent=2, sort_keys=True) + "\n").encode()
 
 
 def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) -> int:
@@ -669,7 +665,7 @@ def _write(path: Path, data: bytes) -> None:
     partial = path.with_name(path.name + PARTIAL)
     partial.write_bytes(data)
     if path.exists():
-        shutil.copymode(path, partial)
+        partial.chmod(path.stat().st_mode)
     partial.replace(path)
 
 

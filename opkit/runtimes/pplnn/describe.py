@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import yaml
 
@@ -41,8 +41,7 @@ KEYS = {
 _EXPECTED = "two versions, for example [1, 1]"
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """The keys of op.yml that only this runtime has.
 
     Attributes:
@@ -78,13 +77,13 @@ def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
     return Settings(
         reader.attempt(_domain, reader, entries.get("domain")),
         reader.attempt(_opset, reader, entries.get("opset")),
-        reader.attempt(reader.choice, entries, "layout", _LAYOUTS, Settings.layout),
+        reader.attempt(reader.choice, entries, "layout", _LAYOUTS, Settings().layout),
     )
 
 
 def _domain(reader: Reader, node: yaml.Node | None) -> str:
     if node is None:
-        return Settings.domain
+        return Settings().domain
     domain = reader.text(node, "domain")
     if not re.fullmatch(_DOMAIN, domain):
         expected = "letters, digits, '_', '-' and '.'"
@@ -94,7 +93,7 @@ def _domain(reader: Reader, node: yaml.Node | None) -> str:
 
 def _opset(reader: Reader, node: yaml.Node | None) -> tuple[int, int]:
     if node is None:
-        return Settings.opset
+        return Settings().opset
     versions = reader.value(node, "opset")
     are_two = isinstance(versions, list) and len(versions) == 2
     if not are_two or not all(type(version) is int for version in versions):

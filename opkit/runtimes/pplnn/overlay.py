@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 
 from opkit.description.spec import OpSpec
@@ -43,9 +42,11 @@ def generated_files(spec: OpSpec, paths: Iterable[str]) -> dict[str, str]:
         paths: the paths of all generated files; the files in pplnn/src/ go into ppl.nn.
     """
     sources = sorted(path for path in paths if path.startswith(apply.SOURCES))
+    data = overlay(spec, sources)
+    insertions = [insertion._asdict() for insertion in data.insertions]
     return {
         "pplnn/apply.py": _GENERATED + Path(apply.__file__).read_text(encoding="utf-8"),
-        apply.DATA: json.dumps(asdict(overlay(spec, sources)), indent=2) + "\n",
+        apply.DATA: json.dumps({**data._asdict(), "insertions": insertions}, indent=2) + "\n",
         "pplnn/cmake/operator.cmake": _operator(spec, sources),
         **{
             f"pplnn/cmake/{name}": (_CMAKE / name).read_text(encoding="utf-8")

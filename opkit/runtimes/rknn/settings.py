@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import yaml
 
@@ -99,8 +99,7 @@ KEYS = {
 }
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """The keys of op.yml for this runtime only.
 
     Attributes:

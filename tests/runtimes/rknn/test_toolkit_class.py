@@ -9,7 +9,6 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -150,7 +149,7 @@ def test_reference_is_embedded_verbatim() -> None:
 def test_many_ports_and_outputs_have_a_line_each() -> None:
     """Lines of at most 100 columns, indented as their first line."""
     tensors = tuple(Tensor(f"y{index}") for index in range(9))
-    spec = replace(operator(), inputs=tensors[:4], outputs=tensors)
+    spec = operator()._replace(inputs=tensors[:4], outputs=tensors)
     lines = toolkit_class(spec, COPY).splitlines()
     begin = lines.index("        dtypes = [")
     assert lines[begin + 1 : begin + 11] == [

@@ -6,7 +6,7 @@ import os
 import posixpath
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
@@ -97,7 +97,7 @@ def plan(path: Path) -> Import:
         *([imported_files.NO_SHIFT_REPORT] if kernel.shift_of_sign else []),
     )
     cflags = tuple(dict.fromkeys((*spec.cflags, *quiet)))
-    result.spec = replace(_with_sources(result, converter), cflags=cflags)
+    result.spec = _with_sources(result, converter)._replace(cflags=cflags)
     _add_texts(result, kernel, converter)
     used = {description, *(Path(name).parts[0] for name in _found_names(result, folder))}
     result.leftover = [
@@ -244,7 +244,7 @@ def _add_kernels(result: Import, folder: VendorFolder, kernel: KernelFile) -> No
             "`kernel_index: 0`"
         )
     kernels = KERNELS if has_vx else KERNELS[:1]
-    result.spec = replace(spec, settings={NAME: replace(chosen, kernels=kernels)})
+    result.spec = spec._replace(settings={NAME: chosen._replace(kernels=kernels)})
     for file in files:
         _add_headers(result, folder, file)
 
@@ -334,7 +334,7 @@ def _with_sources(result: Import, converter: Converter | None) -> OpSpec:
         source = f"const:{constants[0]}" if len(constants) == 1 else ""
         is_usable = source.isprintable() and source[6:] and not any(map(str.isspace, source))
         params.append(param._replace(source=param.source or source) if is_usable else param)
-    return replace(result.spec, params=tuple(params))
+    return result.spec._replace(params=tuple(params))
 
 
 def _add_texts(result: Import, kernel: KernelFile, converter: Converter | None) -> None:

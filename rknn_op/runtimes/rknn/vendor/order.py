@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from opkit.description.spec import OpSpec, Param, Tensor
 from rknn_op.runtimes.rknn.vendor.kernel_files import KernelFile, Row, VxSignature, vx_signature
@@ -72,8 +72,7 @@ def in_order(
             kernel,
         )
     inputs, outputs, params = (found[group] for group in GROUPS)
-    spec = replace(
-        spec,
+    spec = spec._replace(
         inputs=tuple(each for each in inputs if isinstance(each, Tensor)),
         outputs=tuple(each for each in outputs if isinstance(each, Tensor)),
         params=tuple(each for each in params if isinstance(each, Param)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +102,7 @@ def test_mismatched_arguments(root: Path, there: str, instead: str) -> None:
 )
 def test_changed_type_of_param(root: Path, type_: str, in_vx: str, drifts: bool) -> None:
     gain = SPEC.params[1]
-    spec = replace(SPEC, params=(SPEC.params[0], gain._replace(type=PARAM_TYPES[type_])))
+    spec = SPEC._replace(params=(SPEC.params[0], gain._replace(type=PARAM_TYPES[type_])))
     texts = differences(root, RIGHT.replace("const gain_t gain", in_vx), spec)
     assert len(texts) == drifts
     if drifts:

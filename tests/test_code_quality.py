@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import fnmatch
 import re
 import subprocess
 import sys
@@ -29,6 +30,14 @@ def tracked(*patterns: str) -> list[Path]:
 def run(*command: str) -> None:
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_no_folder_of_tests_is_left_out(pytestconfig: pytest.Config) -> None:
+    """Pytest enters no folder with some names, such as `build`, unless it is configured to."""
+    patterns = pytestconfig.getini("norecursedirs")
+    for path in tracked("tests/test_*.py", "tests/**/test_*.py"):
+        for name in path.relative_to(ROOT).parts[:-1]:
+            assert not any(fnmatch.fnmatch(name, pattern) for pattern in patterns), path
 
 
 @pytest.mark.parametrize("arguments", [("check", "."), ("format", "--check", ".")], ids=" ".join)

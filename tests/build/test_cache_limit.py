@@ -60,7 +60,7 @@ def test_deleted_entry_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.c").write_text("int x;\n")
     environment = SConsEnvironment(
-        tools=[], TOOLCHAIN="zig", CC=["zig"], cache=str(tmp_path / "cache")
+        tools=[], TOOLCHAIN="zig", CC=["zig"], verbose=False, cache=str(tmp_path / "cache")
     )
     cached = user_cache(environment)
     (node,) = cached.Command(cached.File("x.o"), "x.c", "cp x.c x.o")

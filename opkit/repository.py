@@ -186,8 +186,15 @@ def write(root: Path, spec: OpSpec, wheel: Wheel | None = None, lock: str = "") 
         kept = (path in handed_over or (root / path).is_file() for path in _math(spec))
         if not all(kept):  # a new name
             _require_files(root, spec, required)
-        _require_sources(root, spec)
-    once = _write_once(root, own, before.once, is_new)
+        for complaint in _missing_sources(root, spec):
+            raise OpkitError(str(complaint))
+    once = {**before.once}
+    for path, file in own.items():
+        if path not in once and (file.replaces or not os.path.lexists(root / path)):
+            write_text(root, path, file.text)
+            if not is_new:
+                print(f"write {path}: {file.reason}")
+        once.setdefault(path, manifest.digest(file.text.encode()))
     _require_files(root, spec, required)
     generated = _generated_files(root, spec, before)
     if spec.elementwise:
@@ -243,24 +250,6 @@ def _once_only_files(root: Path, spec: OpSpec, before: Manifest) -> dict[str, _O
             _, _, text = (root / path).read_text(encoding="utf-8").partition("\n")
             own[path] = _OwnFile(text, _FORMERLY, replaces=True)
     return own
-
-
-def _write_once(
-    root: Path, own: Mapping[str, _OwnFile], before: Mapping[str, str], quiet: bool
-) -> dict[str, str]:
-    """Write the user's files that were never written before and do not exist.
-
-    Returns:
-        path -> the digest of the template's text, of all files that were ever written.
-    """
-    once = dict(before)
-    for path, file in own.items():
-        if path not in once and (file.replaces or not os.path.lexists(root / path)):
-            write_text(root, path, file.text)
-            if not quiet:
-                print(f"write {path}: {file.reason}")
-        once.setdefault(path, manifest.digest(file.text.encode()))
-    return once
 
 
 def _compute_file(spec: OpSpec) -> str:
@@ -468,11 +457,6 @@ def _require_files(root: Path, spec: OpSpec, paths: Sequence[str]) -> None:
             f"op.yml names the operator {spec.name}, but {', '.join(missing)} is missing. "
             f"{_HOW_TO_RESTORE}."
         )
-
-
-def _require_sources(root: Path, spec: OpSpec) -> None:
-    for complaint in _missing_sources(root, spec):
-        raise OpkitError(str(complaint))
 
 
 def _missing_sources(root: Path, spec: OpSpec) -> list[Complaint]:

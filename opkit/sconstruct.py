@@ -61,7 +61,12 @@ def construct(root: Path) -> None:
         kept_files = () if changes_nothing else (scons_state.acquire_lock(root),)
         if not changes_nothing:
             refuse_links_in(root, BUILD, but=machinery.FOLDER)
-        _set_up(root, changes_nothing)
+        # Script.SConsignFile would substitute variables in the path, and make its folder.
+        SConsignFile(str(root / scons_state.SIGNATURES), scons_state.Database(kept=changes_nothing))
+        Script.Decider("content")  # timestamps have whole seconds, in which a file may change twice
+        Script.SetOption("max_drift", -1)  # nor does SCons trust them after two days
+        Script.SetOption("num_jobs", os.cpu_count() or 1)
+        zig.provide_cache(os.environ, root / ZIG_CACHE)
         stale = ("*",)
         operator = repository.load(root)
         if not changes_nothing:
@@ -70,7 +75,15 @@ def construct(root: Path) -> None:
             opkit = options.unsubstituted(str(machinery.OPKIT))
             Script.VariantDir(machinery.FOLDER, opkit, duplicate=False)
         if cleans and not Script.COMMAND_LINE_TARGETS:
-            _clean_all(root)
+            (root / scons_state.SIGNATURES).unlink(missing_ok=True)
+            in_use = (scons_state.LOCK, Path(machinery.UNPACKED))
+            built = [path.relative_to(root) for path in (root / BUILD).glob("*")]
+            files = [path.name for path in built if path not in in_use]
+            everything = Script.Alias("everything")
+            Script.Clean(
+                everything, [Script.DefaultEnvironment().fs.Entry(f"build/{n}") for n in files]
+            )
+            Script.Default(everything)
             return
         tools = [tool for runtime in runtimes.selected(operator) for tool in runtime.build.tools]
         stale = ()
@@ -97,26 +110,6 @@ def construct(root: Path) -> None:
     except OSError as error:
         print_message("error", f"{error.filename or Path.cwd()}: {error.strerror}")
         Script.Exit(2)
-
-
-def _set_up(root: Path, changes_nothing: bool) -> None:
-    # Script.SConsignFile would substitute variables in the path, and make its folder.
-    SConsignFile(str(root / scons_state.SIGNATURES), scons_state.Database(kept=changes_nothing))
-    Script.Decider("content")  # timestamps have whole seconds, in which a file may change twice
-    Script.SetOption("max_drift", -1)  # nor does SCons trust them after two days
-    Script.SetOption("num_jobs", os.cpu_count() or 1)
-    zig.provide_cache(os.environ, root / ZIG_CACHE)
-
-
-def _clean_all(root: Path) -> None:
-    """Declare the deletion of all built files, for every target, and forget their inputs."""
-    (root / scons_state.SIGNATURES).unlink(missing_ok=True)
-    in_use = (scons_state.LOCK, Path(machinery.UNPACKED))
-    built = [path.relative_to(root) for path in (root / BUILD).glob("*")]
-    files = [path.name for path in built if path not in in_use]
-    everything = Script.Alias("everything")
-    Script.Clean(everything, [Script.DefaultEnvironment().fs.Entry(f"build/{n}") for n in files])
-    Script.Default(everything)
 
 
 def _arguments(

@@ -30,7 +30,10 @@ def scratch_folder(parent: Path, prefix: str = _PREFIX) -> Iterator[Path]:
     """
     parent.mkdir(parents=True, exist_ok=True)
     for left in parent.glob(f"{prefix}*"):
-        _delete_if_unlocked(left)
+        # Its owner may be deleting it, or the file system has no locks.
+        with suppress(OSError), file_io.opened_folder(left) as descriptor:
+            if os.fstat(descriptor).st_uid == os.geteuid() and file_io.try_lock(descriptor):
+                shutil.rmtree(left, ignore_errors=True)
     with ExitStack() as own:
         folder = None
         while folder is None:
@@ -94,10 +97,3 @@ def whole_folder(path: Path, fill: Callable[[Path], object]) -> Path:
 def _lock(descriptor: int) -> None:
     with suppress(OSError):  # a file system without locks
         file_io.lock(descriptor)
-
-
-def _delete_if_unlocked(folder: Path) -> None:
-    # Its owner may be deleting it, or the file system has no locks.
-    with suppress(OSError), file_io.opened_folder(folder) as descriptor:
-        if os.fstat(descriptor).st_uid == os.geteuid() and file_io.try_lock(descriptor):
-            shutil.rmtree(folder, ignore_errors=True)

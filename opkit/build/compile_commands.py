@@ -94,27 +94,11 @@ def _write(target: Any, source: Any, env: Any) -> None:
         commands.update(editor_commands.commands)
         for name, text in editor_commands.headers.items():
             write_text(root, name, text)
-    text = json.dumps(database_entries(root, commands), indent=4)
-    write_text(root, DATABASE, f"{text}\n")
-
-
-def database_entries(
-    root: Path, commands: Mapping[str, Sequence[str]]
-) -> list[dict[str, str | list[str]]]:
-    """Return the entries of compile_commands.json.
-
-    Args:
-        root: the folder to which paths in the commands are relative.
-        commands: file -> the arguments of its command, without the compiler and the file.
-    """
-    return [
-        {
-            "directory": str(root),
-            "file": file,
-            "arguments": ["clang", *arguments, file],
-        }
+    entries = [
+        {"directory": str(root), "file": file, "arguments": ["clang", *arguments, file]}
         for file, arguments in sorted(commands.items())
     ]
+    write_text(root, DATABASE, f"{json.dumps(entries, indent=4)}\n")
 
 
 def c_files(root: Path) -> Iterator[str]:

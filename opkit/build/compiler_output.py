@@ -143,8 +143,10 @@ class Output:
         finished = run(line, environment=environment, kept_files=self._kept_files)
         with self._lock:
             sys.stderr.write(self.unprinted(finished.stdout))
-            if finished.returncode:
-                sys.stderr.write(self.unprinted(_full_disk()))
+            if finished.returncode and shutil.disk_usage(Path.cwd()).free < 1 << 20:
+                # zig then fails without a reason.
+                error = f"error: {Path.cwd()}: less than 1 MB is left on the disk\n"
+                sys.stderr.write(self.unprinted(error))
             sys.stderr.flush()
         if marker is not None and finished.returncode == 0:
             with suppress(OSError):
@@ -159,13 +161,6 @@ class Output:
                 self._printed.add(diagnostic)
                 new.append(context + diagnostic)
         return "".join(new)
-
-
-def _full_disk() -> str:
-    """Return a message if the disk is full: zig then fails without a reason."""
-    if shutil.disk_usage(Path.cwd()).free >= 1 << 20:
-        return ""
-    return f"error: {Path.cwd()}: less than 1 MB is left on the disk\n"
 
 
 def _diagnostics(text: str) -> Iterator[tuple[str, str]]:

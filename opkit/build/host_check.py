@@ -228,7 +228,15 @@ def check_alias(env: Any, needed: Sequence[Any], check: Check, reports: bool) ->
     """
 
     def run(target: Any, source: Any, env: Any) -> int:
-        status = _report(env, check) if reports else run_cases(env, check)
+        if reports:
+            # Only the report imports numpy, which is slow.
+            from opkit.report.page import write
+
+            shutil.rmtree(RECORDS, ignore_errors=True)
+            status = run_cases(env, check, RECORDS)
+            print(write(Path(), env["OPERATOR"], RECORDS, status != 0, PAGE))  # of failures, too
+        else:
+            status = run_cases(env, check)
         found = ages.ages(Path())
         stale = {product: age for product, age in found.items() if age.is_stale}
         for line in ages.lines(found if reports else stale):
@@ -242,17 +250,6 @@ def check_alias(env: Any, needed: Sequence[Any], check: Check, reports: bool) ->
     env.AlwaysBuild(alias)
     if reports:
         env.Alias("check", alias)
-
-
-def _report(env: Any, check: Check) -> int:
-    """Run the cases and write the page, even if a case fails; return the status of the check."""
-    # Only the report imports numpy, which is slow.
-    from opkit.report.page import write
-
-    shutil.rmtree(RECORDS, ignore_errors=True)
-    status = run_cases(env, check, RECORDS)
-    print(write(Path(), env["OPERATOR"], RECORDS, status != 0, PAGE))
-    return status
 
 
 def run_cases(env: Any, check: Check, records: Path | None = None) -> int:
@@ -369,7 +366,7 @@ def _run_pytest(
     missing = (
         []
         if has_reason
-        else run_log.missing(log, expected_kernels(operator), on_executors, files, sampled)
+        else [*run_log.missing(log, expected_kernels(operator), on_executors, files, sampled)]
     )
     missing += run_log.changed_outcomes(log, status)
     unread = [] if failed_to_start else unread_params(Path(), operator)

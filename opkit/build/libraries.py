@@ -58,22 +58,17 @@ def checked_loops(env: Any) -> list[str]:
     return [*_CHECKED_LOOPS] if env["OPERATOR"].has_threads else []
 
 
-def _with_debug_info(env: Any) -> Any:
-    """Return a copy of a compiler's environment that keeps debug information."""
-    flags, link_flags = (
-        ["-g" if flag in ("-g0", "-s") else flag for flag in env[name]]
-        for name in ("CCFLAGS", "LINKFLAGS")
-    )
-    return env.Clone(CCFLAGS=flags, LINKFLAGS=link_flags)
-
-
 def instrumented(env: Any) -> Any:
     """Return a copy of a compiler's environment for the check's own build of the kernel.
 
     Its loops run in as many threads as a run asks for. It keeps debug information, and reports
     undefined behavior unless the options turn that off.
     """
-    own_env = _with_debug_info(env)
+    flags, link_flags = (
+        ["-g" if flag in ("-g0", "-s") else flag for flag in env[name]]
+        for name in ("CCFLAGS", "LINKFLAGS")
+    )
+    own_env = env.Clone(CCFLAGS=flags, LINKFLAGS=link_flags)
     own_env.Append(CCFLAGS=checked_loops(env))
     if reports_undefined(env["sanitize"], env["quick"]):
         own_env.Append(CCFLAGS=INSTRUMENTED)

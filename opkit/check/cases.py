@@ -201,7 +201,7 @@ def cases(
     """
     origin = caller_location()
     shapes, makers, params = map(_as_list, (shapes, values, params))
-    problem = _problem_of_arguments(shapes, makers, params, dtype)
+    problem = next(_problems_of_arguments(shapes, makers, params, dtype), "")
     if problem:
         raise CheckError(f"{origin}: cases(): {problem}")
     result: list[Case] = []
@@ -236,11 +236,6 @@ def _as_list(values: Any) -> Any:
     if isinstance(values, (str, Mapping)) or not isinstance(values, Iterable):
         return values
     return list(values)
-
-
-def _problem_of_arguments(shapes: Any, makers: Any, params: Any, dtype: Any) -> str:
-    """Return the first error in the arguments of cases(); empty if there is none."""
-    return next(_problems_of_arguments(shapes, makers, params, dtype), "")
 
 
 _EXAMPLES = {

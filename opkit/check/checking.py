@@ -41,10 +41,8 @@ from opkit.runtimes.invocation import (
     RefusedError,
     RunOptions,
     RunResult,
-    SimulatedKernel,
     StatefulKernel,
     ThreadedKernel,
-    VendorKernel,
 )
 
 # float16: NaN and -1.18. Unwritten output differs between the two runs, in value and sign. In a
@@ -127,14 +125,14 @@ def check_cpu_kernel(
             case = replace(case, recorded={})
             test.results += [Result(name, case.name, left_out=True) for name in left_out]
         else:
-            candidates += [
-                _simulated(name, kernel, tolerance)
-                for name, kernel in operator.simulated_kernels(simulators).items()
-            ]
-            candidates += [
-                _in_vendor_runtime(name, kernel, tolerance)
-                for name, kernel in operator.vendor_kernels(test.session.vendor_runtimes).items()
-            ]
+            for name, simulated in operator.simulated_kernels(simulators).items():
+                own = simulated.vendor_operator
+                limits = Tolerance(simulated.max_ulp, tolerance.max_error if own else None)
+                candidates.append(Candidate(name, simulated, limits, simulated.precision, own))
+            for name, kernel in operator.vendor_kernels(test.session.vendor_runtimes).items():
+                candidate = _of_kernel(name, kernel, tolerance)
+                precision = kernel.precision
+                candidates.append(replace(candidate, precision=precision, in_vendor_runtime=True))
         if problems := check_kernels(operator, candidates, case):
             raise CheckError("\n".join(problems))
 
@@ -143,19 +141,6 @@ def _of_kernel(name: str, kernel: Kernel, tolerance: Tolerance) -> Candidate:
     """Return the candidate of a CPU kernel, in a test with this tolerance."""
     flushed = kernel.flushed_dtypes if isinstance(kernel, FlushingKernel) else ()
     return Candidate(name, kernel, tolerance, flushed_dtypes=flushed)
-
-
-def _simulated(name: str, kernel: SimulatedKernel, tolerance: Tolerance) -> Candidate:
-    """Return the candidate of a simulator, in a test with this tolerance."""
-    own = kernel.vendor_operator
-    limits = Tolerance(kernel.max_ulp, tolerance.max_error if own else None)
-    return Candidate(name, kernel, limits, kernel.precision, own)
-
-
-def _in_vendor_runtime(name: str, kernel: VendorKernel, tolerance: Tolerance) -> Candidate:
-    """Return the candidate of a vendor's own runtime, in a test with this tolerance."""
-    candidate = _of_kernel(name, kernel, tolerance)
-    return replace(candidate, precision=kernel.precision, in_vendor_runtime=True)
 
 
 def run_cpu_kernel(
@@ -226,8 +211,13 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
     try:
         prepared = operator.prepare(case)
     except CheckError as error:
+        given = {param.name: param.default for param in operator.spec.params} | {**case.params}
+        arrays = {name: each for name, each in case.inputs.items() if isinstance(each, np.ndarray)}
+        cause = str(error).partition("\n")[0]  # the other lines are of the case
         for candidate in candidates:
-            _record(test, case, _unrun(operator, candidate.name, case, error), {})
+            result = Result(candidate.name, case.name, str(error), cause=cause, before_run=True)
+            result.traits = traits_of(given, arrays, {})
+            _record(test, case, result, {})
         return [f"{operator.spec.name}, case {case}:", *_indented(str(error))]
     params = prepared.invocation.params
     test.params.append(
@@ -274,15 +264,6 @@ def _told(operator: Operator, result: Result) -> list[str]:
         return []
     title = f"{result.kernel} of {operator.spec.name}, case {result.case}:"
     return [title, *_indented(result.problem)]
-
-
-def _unrun(operator: Operator, kernel: str, case: Case, error: OpkitError) -> Result:
-    """Return the result of a case that fails before the kernel runs."""
-    params = {param.name: param.default for param in operator.spec.params} | {**case.params}
-    inputs = {name: each for name, each in case.inputs.items() if isinstance(each, np.ndarray)}
-    traits = traits_of(params, inputs, {})
-    cause = str(error).partition("\n")[0]  # the other lines are of the case
-    return Result(kernel, case.name, str(error), cause=cause, before_run=True, traits=traits)
 
 
 def _is_integer(case: Case, name: str) -> bool:
@@ -426,11 +407,29 @@ def _check(
             raise CheckError(problem)
         compared = {name: (first.outputs[name], array) for name, array in prepared.expected.items()}
         if candidate.vendor_operator:
-            _compare_vendors(candidate, prepared, compared, result)
+            own = candidate.vendor_operator
+            sides = Sides(f"the vendor's {own}", "the reference")
+            try:
+                _compare(candidate.tolerance, prepared, compared, result, sides)
+            except CheckError as error:
+                raise CheckError(
+                    f"{error}\nthe simulator ran the vendor's own {own}, not the reference: check "
+                    f"the reference and the order of inputs in op.yml, which must be {own}'s; for "
+                    "a difference by design, pass max_error to check_cpu_kernel"
+                ) from None
         else:
             _compare(candidate.tolerance, prepared, compared, result)
         for count, threaded in zip(_thread_counts(candidate.kernel), runs, strict=False):
-            _compare_threaded(first, threaded, count)
+            difference = first_difference(first.outputs, threaded.outputs)
+            if difference is not None:
+                element, elements = difference
+                others = f" and {elements - 1} more" if elements > 1 else ""
+                raise CheckError(
+                    f"with {count} threads, {element}{others} differs from the result of one "
+                    "thread: parts of opkit_parallel_for must write elements of their own, and no "
+                    "result may depend on their order or their limits; `scons sanitize=thread "
+                    "check` finds the line of a race"
+                )
         for timed in runs:  # empty for a kernel without state
             is_same = first_difference(first.outputs, timed.outputs) is None
             if not is_same and _repeats(candidate.kernel, prepared, timed):
@@ -509,46 +508,9 @@ def _given(operator: Operator, candidate: Candidate, prepared: Prepared) -> Prep
         ) from None
 
 
-def _compare_vendors(
-    candidate: Candidate, prepared: Prepared, compared: _Compared, result: Result
-) -> None:
-    """Compare the outputs of the vendor's own operator.
-
-    Raises:
-        CheckError: elements differ.
-    """
-    own = candidate.vendor_operator
-    sides = Sides(f"the vendor's {own}", "the reference")
-    try:
-        _compare(candidate.tolerance, prepared, compared, result, sides)
-    except CheckError as error:
-        raise CheckError(
-            f"{error}\nthe simulator ran the vendor's own {own}, not the reference: check the "
-            f"reference and the order of inputs in op.yml, which must be {own}'s; for a difference "
-            "by design, pass max_error to check_cpu_kernel"
-        ) from None
-
-
 def _thread_counts(kernel: Kernel) -> Sequence[int]:
     """Return the counts of threads besides 1 in which a kernel runs."""
     return kernel.thread_counts if isinstance(kernel, ThreadedKernel) else ()
-
-
-def _compare_threaded(first: RunResult, run: RunResult, count: int) -> None:
-    """Compare the outputs of a run in several threads with those of one thread, bit by bit.
-
-    Raises:
-        CheckError: an output differs.
-    """
-    difference = first_difference(first.outputs, run.outputs)
-    if difference is not None:
-        element, elements = difference
-        others = f" and {elements - 1} more" if elements > 1 else ""
-        raise CheckError(
-            f"with {count} threads, {element}{others} differs from the result of one thread: parts "
-            "of opkit_parallel_for must write elements of their own, and no result may depend on "
-            "their order or their limits; `scons sanitize=thread check` finds the line of a race"
-        )
 
 
 def _compare_delivered(

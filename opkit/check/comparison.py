@@ -88,14 +88,10 @@ def compare(actual: Array, expected: Array, tolerance: OutputTolerance) -> Diffe
     if tolerance.max_error is not None:
         limit = tolerance.max_error if actual.dtype.kind == "f" else int(tolerance.max_error)
         wrong &= ~(error <= limit)
-    worst = _worst(wrong, ulp if tolerance.max_error is None else error)
-    return Difference(error.max().item(), int(ulp.max()), int(wrong.sum()), worst, int(ulp[worst]))
-
-
-def _worst(wrong: Array, distance: Array) -> tuple[int, ...]:
-    """Return the index of the first wrong element with the largest distance."""
+    distance = ulp if tolerance.max_error is None else error
     largest = distance[wrong].max() if wrong.any() else 0
-    return _first(wrong & (distance == largest))
+    worst = _first(wrong & (distance == largest))
+    return Difference(error.max().item(), int(ulp.max()), int(wrong.sum()), worst, int(ulp[worst]))
 
 
 def _absolute_difference(actual: Array, expected: Array, ulp: Array) -> Array:

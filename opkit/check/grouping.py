@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from opkit.check.results import Result
@@ -148,8 +149,7 @@ def _subjects(cases: Sequence[CaseTraits]) -> Iterator[tuple[list[Any], _Stateme
                 sizes = [tensor.shape[-axis] for tensor in tensors]
                 yield sizes, _of_size(f"{name}.shape[-{axis}]")
             yield [1 in tensor.shape for tensor in tensors], _of_flag(f"an axis of 1 in {name}")
-            elements = [tensor.elements for tensor in tensors]
-            yield elements, _of_amount(f"{name}.size")
+            yield [tensor.elements for tensor in tensors], partial(_beyond, f"{name}.size")
 
 
 def _of_param(name: str) -> _Statements:
@@ -168,10 +168,6 @@ def _of_kind(name: str) -> _Statements:
 
 def _of_flag(phrase: str) -> _Statements:
     return lambda bad, good: _phrase(phrase, bad, good, bool)
-
-
-def _of_amount(name: str) -> _Statements:
-    return lambda bad, good: _beyond(name, bad, good)
 
 
 def _of_size(name: str) -> _Statements:

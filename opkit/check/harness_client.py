@@ -102,7 +102,15 @@ class Harness:
             answer = self._ask(requested, TIMEOUT + (limit + GRACE) * stages)
         except _EndedError as end:
             return {0: RunResult(fault=explain(end.stderr, self.root) or str(end))}
-        base, records = _by_invocation(answer)
+        base = index = 0  # base: the address of the kernel's library
+        records: dict[int, list[tuple[str, bytes]]] = {}
+        for what, data in answer:
+            if what == "base":
+                base = int(data)
+            elif what == "invocation":
+                index = int(data)
+            else:
+                records.setdefault(index, []).append((what, data))
         return {
             index: self._result(each, tensors[index], limit, base)
             for index, each in records.items()
@@ -278,7 +286,11 @@ def _converted(result: RunResult, invocation: Invocation) -> RunResult:
         for name, array in result.outputs.items():
             output = array.astype(invocation.outputs[name][1], copy=False)
             if array.dtype.kind == "f" and output.dtype.kind != "f":
-                result.events += _inexact(name, array, output)
+                inexact = array[output != array][:1]
+                result.events += [
+                    f"output '{name}' holds {value:g}, which {output.dtype} cannot represent"
+                    for value in inexact
+                ]
             result.outputs[name] = output
     return result
 
@@ -300,13 +312,6 @@ def marshal_tensors(
         },
         outputs={name: (shape, type_of(dtype)) for name, (shape, dtype) in outputs.items()},
     )
-
-
-def _inexact(name: str, array: Array, output: Array) -> Iterator[str]:
-    """Yield an event if an integer output, a float tensor in the runtime, is inexact."""
-    wrong = array[output != array]
-    if wrong.size:
-        yield f"output '{name}' holds {wrong[0]:g}, which {output.dtype} cannot represent"
 
 
 # ---- The protocol --------------------------------------------------------------------------------
@@ -353,22 +358,6 @@ def request(
         yield value("param", param)
     for name, data in attachments.items():
         yield f"{name} {len(data)}\n".encode() + data
-
-
-def _by_invocation(
-    answer: Iterable[tuple[str, bytes]],
-) -> tuple[int, dict[int, list[tuple[str, bytes]]]]:
-    """Return the address of the kernel's library, and the records of each invocation."""
-    base = index = 0
-    records: dict[int, list[tuple[str, bytes]]] = {}
-    for what, data in answer:
-        if what == "base":
-            base = int(data)
-        elif what == "invocation":
-            index = int(data)
-        else:
-            records.setdefault(index, []).append((what, data))
-    return base, records
 
 
 def _how_it_ended(stage: str, ended: str, limit: float) -> str:

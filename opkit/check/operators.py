@@ -18,7 +18,7 @@ from opkit.check.harness_client import HarnessKernel
 from opkit.check.mistakes import CheckError
 from opkit.check.reference import Reference
 from opkit.description.describe import CPU_KERNEL
-from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, Tensor, describe_allowed, refused
+from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, describe_allowed, refused
 from opkit.description.types import lowest
 from opkit.errors import OpkitError
 from opkit.runtimes.executor import Executor
@@ -161,21 +161,20 @@ class Operator:
 
     def simulated_kernels(self, simulators: Sequence[Executor]) -> dict[str, SimulatedKernel]:
         """Return the reference in each simulator, by the simulator's name."""
-        for executor in simulators:
-            if executor.name not in self._simulated:
-                runtime = runtimes.available()[executor.runtime]
-                kernel = runtime.check.simulated_kernel(self.spec, executor, self.root)
-                self._simulated[executor.name] = kernel
-        return {executor.name: self._simulated[executor.name] for executor in simulators}
+        for each in simulators:
+            if each.name not in self._simulated:
+                check = runtimes.available()[each.runtime].check
+                self._simulated[each.name] = check.simulated_kernel(self.spec, each, self.root)
+        return {each.name: self._simulated[each.name] for each in simulators}
 
     def vendor_kernels(self, executors: Sequence[Executor]) -> dict[str, VendorKernel]:
         """Return the CPU kernel in each of the vendors' own runtimes, by the executor's name."""
-        for executor in executors:
-            if executor.name not in self._in_vendor_runtimes:
-                runtime = runtimes.available()[executor.runtime]
-                kernel = runtime.check.vendor_kernel(self.spec, executor, self.root)
-                self._in_vendor_runtimes[executor.name] = kernel
-        return {executor.name: self._in_vendor_runtimes[executor.name] for executor in executors}
+        for each in executors:
+            if each.name not in self._in_vendor_runtimes:
+                check = runtimes.available()[each.runtime].check
+                kernel = check.vendor_kernel(self.spec, each, self.root)
+                self._in_vendor_runtimes[each.name] = kernel
+        return {each.name: self._in_vendor_runtimes[each.name] for each in executors}
 
     def check(self, case: Case) -> dict[str, Any]:
         """Refuse a case that does not match op.yml, or that tensors cannot hold.
@@ -188,8 +187,7 @@ class Operator:
         """
         try:
             self._check_inputs(case)
-            self._check_recorded(case)
-            self._check_output_dtypes(case)
+            self._check_outputs(case)
             self._check_supported(case, self._output_dtypes(case))
             return self._params(case)
         except (CheckError, RefusedError) as error:
@@ -207,18 +205,22 @@ class Operator:
                 raise CheckError(f"input '{name}' is a {type(array).__name__}, not a numpy array")
             self._check_tensor(f"input '{name}'", array.shape, array.dtype)
         for tensor in self.spec.inputs:
-            _check_declared(tensor, case.inputs[tensor.name].dtype)
+            dtype = case.inputs[tensor.name].dtype
+            declared = np.dtype(tensor.dtype or dtype)
+            if dtype != declared and not dtype.kind == declared.kind == "f":
+                raise CheckError(
+                    f"input '{tensor.name}' is {dtype} in the case, but {declared} as op.yml says; "
+                    f'write dtype={{"{tensor.name}": "{declared}"}} in the case, or change '
+                    f"inputs.{tensor.name}.dtype in op.yml"
+                )
 
-    def _check_recorded(self, case: Case) -> None:
+    def _check_outputs(self, case: Case) -> None:
         expected = [tensor.name for tensor in self.spec.outputs]
         if unknown := [name for name in case.recorded if name not in expected]:
             raise CheckError(
                 f"the case has the unknown recorded output '{printable(unknown[0])}'; op.yml has: "
                 f"{', '.join(expected)}"
             )
-
-    def _check_output_dtypes(self, case: Case) -> None:
-        expected = [tensor.name for tensor in self.spec.outputs]
         for name, dtype in case.output_dtypes.items():
             if name not in expected:
                 raise CheckError(
@@ -363,17 +365,6 @@ class Operator:
         if dtype not in map(np.dtype, TENSOR_DTYPES):
             device, allowed = self.runtimes[0].describe.limits.device, ", ".join(TENSOR_DTYPES)
             raise CheckError(f"{what} is {dtype}; {device}'s tensors are one of: {allowed}")
-
-
-def _check_declared(tensor: Tensor, dtype: np.dtype[Any]) -> None:
-    """Refuse an input with another dtype than in op.yml; floats may differ in size."""
-    declared = np.dtype(tensor.dtype or dtype)
-    if dtype != declared and not dtype.kind == declared.kind == "f":
-        raise CheckError(
-            f"input '{tensor.name}' is {dtype} in the case, but {declared} as op.yml says; write "
-            f'dtype={{"{tensor.name}": "{declared}"}} in the case, or change '
-            f"inputs.{tensor.name}.dtype in op.yml"
-        )
 
 
 def _param_value(param: Param, value: Any) -> Any:

@@ -113,7 +113,10 @@ class _TestFile(pytest.Module):
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         try:
-            self._refuse_unrun_checks()
+            mistakes = unrun_checks(self.path.read_bytes(), vars(self.obj))
+            if mistakes:
+                lines = (f"{self.nodeid}:{line}: {problem}" for line, problem in mistakes)
+                raise self.CollectError("\n".join(lines))
             return super().collect()
         except (Exception, SystemExit) as error:
             # pytest itself raises a CollectError when it cannot import the file.
@@ -122,12 +125,6 @@ class _TestFile(pytest.Module):
             if not message:
                 raise
             raise self.CollectError(message) from None
-
-    def _refuse_unrun_checks(self) -> None:
-        mistakes = unrun_checks(self.path.read_bytes(), vars(self.obj))
-        if mistakes:
-            lines = (f"{self.nodeid}:{line}: {problem}" for line, problem in mistakes)
-            raise self.CollectError("\n".join(lines))
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:
@@ -141,7 +138,13 @@ def pytest_pycollect_makeitem(collector: pytest.Collector) -> Generator[None, An
     """Refuse cases that do not match op.yml, once, before any case runs."""
     collected = yield
     items = collected if isinstance(collected, list) else [collected]
-    errors = dict.fromkeys(_case_errors(repository_of(collector.path), items))
+    operator = operator_of(repository_of(collector.path))
+    errors: dict[str, None] = {}
+    for case in (case for item in items for case in _cases(item)):
+        try:
+            operator.check(case)
+        except CheckError as error:
+            errors[str(error)] = None
     if errors:
         raise collector.CollectError("\n".join(errors))
     return collected
@@ -151,26 +154,18 @@ def pytest_pycollect_makeitem(collector: pytest.Collector) -> Generator[None, An
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Choose the case of the session, and the sample, before options deselect tests."""
     if name := config.stash[_SESSION].case:
-        _select_case(config, items, name)
+        chosen = [item for item in items if any(case.name == name for case in _cases(item))]
+        if not chosen:
+            known = {case.name: None for item in items for case in _cases(item)}
+            nearest = closest(name, known, 3, 0)
+            hint = f"; the closest ones are {', '.join(nearest)}" if nearest else ""
+            raise pytest.UsageError(f"no test has a case '{name}'{hint}")
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+        items[:] = chosen
     tests: dict[tuple[Path, str], list[Case]] = {}
     for item in items:
         tests.setdefault((item.path, _function(item)), []).extend(_cases(item))
     config.stash[_SAMPLE] = sample(tests.values())
-
-
-def _select_case(config: pytest.Config, items: list[pytest.Item], name: str) -> None:
-    """Deselect all tests without a case of this name.
-
-    Raises:
-        UsageError: no test has one.
-    """
-    chosen = [item for item in items if any(case.name == name for case in _cases(item))]
-    if not chosen:
-        nearest = closest(name, {case.name: None for item in items for case in _cases(item)}, 3, 0)
-        hint = f"; the closest ones are {', '.join(nearest)}" if nearest else ""
-        raise pytest.UsageError(f"no test has a case '{name}'{hint}")
-    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
-    items[:] = chosen
 
 
 def _function(item: pytest.Item) -> str:
@@ -186,16 +181,6 @@ def _cases(item: Any) -> list[Case]:
         if parameters
         else []
     )
-
-
-def _case_errors(root: Path, items: Iterable[Any]) -> Iterator[str]:
-    operator = operator_of(root)
-    for item in items:
-        for case in _cases(item):
-            try:
-                operator.check(case)
-            except CheckError as error:
-                yield str(error)
 
 
 # ---- Running -------------------------------------------------------------------------------------
@@ -279,14 +264,11 @@ def _is_own_outcome(item: pytest.Item, raised: pytest.ExceptionInfo[BaseExceptio
         return True
     root = repository_of(item.path)
     files = [Path(entry.path) for entry in raised.traceback]
-    users = [each for each in files if each.is_relative_to(root) and not _is_installed(each)]
+    users = [
+        each for each in files if each.is_relative_to(root) and "site-packages" not in each.parts
+    ]
     is_call = isinstance(raised.value, (pytest.skip.Exception, pytest.xfail.Exception))
     return is_call and bool(users) and all(file.name != "conftest.py" for file in users)
-
-
-def _is_installed(file: Path) -> bool:
-    """Return whether a file is of a package, as in a virtual environment of the repository."""
-    return "site-packages" in file.parts
 
 
 def _shows_all(config: pytest.Config) -> bool:

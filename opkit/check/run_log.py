@@ -145,8 +145,8 @@ def missing(
     on_executors: Mapping[str, Sequence[str]],
     files: Sequence[str],
     sampled: Sequence[str] = (),
-) -> list[str]:
-    """Return a sentence for each gap in the log, compared to a complete check.
+) -> Iterator[str]:
+    """Yield a sentence for each gap in the log, compared to a complete check.
 
     Args:
         log: the run.
@@ -156,14 +156,40 @@ def missing(
         files: the test files of the repository, by their names in the ids of tests.
     """
     if log.status is None:
-        return [_interrupted(log)]
-    return [
-        *_tests_not_run(log),
-        *_files_without_tests(log, files),
-        *missing_kernels(log, kernels),
-        *_missing_on_executors(log, on_executors, sampled),
-        *_swallowed_failures(log),
-    ]
+        where = "before the first test"
+        if log.started:
+            count = f"{len(log.finished)} of {_count(len(log.collected), 'test')}"
+            where = f"in the middle of {log.started}, after {count}"
+        yield (
+            f"pytest ended {where}; does a kernel, a test or the reference end the process, "
+            "with exit for instance?"
+        )
+        return
+    not_run = [test for test in log.collected if test not in log.finished]
+    if not_run:
+        yield (
+            f"{len(not_run)} of {_count(len(log.collected), 'test')} did not run, the first is "
+            f"{not_run[0]}; which option of pytest (in pytest.ini, PYTEST_ADDOPTS or conftest.py) "
+            "deselects it?"
+        )
+    known = {test.partition("::")[0] for test in log.collected} | log.skipped_files
+    for file in files:
+        if file not in known:
+            yield f"{file} has no test, or pytest does not collect it; write one, or delete it"
+    yield from missing_kernels(log, kernels)
+    yield from _missing_on_executors(log, on_executors, sampled)
+    swallowed = {
+        test: name
+        for test, finished in log.finished.items()
+        for name, failed in finished.results
+        if failed and finished.outcome == "passed"
+    }
+    if swallowed:
+        test, kernel = next(iter(swallowed.items()))
+        yield (
+            f"{_count(len(swallowed), 'test')} passed although a case failed in it, the first is "
+            f"{test} on the {kernel}; does it catch what check_... raises?"
+        )
 
 
 def changed_outcomes(log: RunLog, status: int) -> Iterator[str]:
@@ -187,34 +213,6 @@ def changed_outcomes(log: RunLog, status: int) -> Iterator[str]:
         )
 
 
-def _interrupted(log: RunLog) -> str:
-    where = "before the first test"
-    if log.started:
-        count = f"{len(log.finished)} of {_count(len(log.collected), 'test')}"
-        where = f"in the middle of {log.started}, after {count}"
-    return (
-        f"pytest ended {where}; does a kernel, a test or the reference end the process, "
-        "with exit for instance?"
-    )
-
-
-def _tests_not_run(log: RunLog) -> Iterator[str]:
-    not_run = [test for test in log.collected if test not in log.finished]
-    if not_run:
-        yield (
-            f"{len(not_run)} of {_count(len(log.collected), 'test')} did not run, the first is "
-            f"{not_run[0]}; which option of pytest (in pytest.ini, PYTEST_ADDOPTS or conftest.py) "
-            "deselects it?"
-        )
-
-
-def _files_without_tests(log: RunLog, files: Sequence[str]) -> Iterator[str]:
-    known = {test.partition("::")[0] for test in log.collected} | log.skipped_files
-    for file in files:
-        if file not in known:
-            yield f"{file} has no test, or pytest does not collect it; write one, or delete it"
-
-
 def _missing_on_executors(
     log: RunLog, on_executors: Mapping[str, Sequence[str]], sampled: Sequence[str]
 ) -> Iterator[str]:
@@ -233,21 +231,6 @@ def _missing_on_executors(
                         f"{test} has {_count(counts[kernel], 'result')} of the {kernel}, "
                         f"but {counts[other]} of the {other}"
                     )
-
-
-def _swallowed_failures(log: RunLog) -> Iterator[str]:
-    swallowed = {
-        test: name
-        for test, finished in log.finished.items()
-        for name, failed in finished.results
-        if failed and finished.outcome == "passed"
-    }
-    if swallowed:
-        test, kernel = next(iter(swallowed.items()))
-        yield (
-            f"{_count(len(swallowed), 'test')} passed although a case failed in it, the first is "
-            f"{test} on the {kernel}; does it catch what check_... raises?"
-        )
 
 
 def constant_params(log: RunLog) -> Iterator[str]:

@@ -99,7 +99,12 @@ def _difference(run: PassedRun, result: RunResult) -> str:
     """Return the first output with other bits than in the run alone, with its first element."""
     for name, alone in run.outputs.items():
         if (shared := result.outputs.get(name)) is not None and _bits(shared) != _bits(alone):
-            index = _first_difference(shared, alone)
+            size = shared.dtype.itemsize
+            bytes_ = (
+                np.frombuffer(_bits(each), np.uint8).reshape(-1, size) for each in (shared, alone)
+            )
+            differs = np.not_equal(*bytes_).any(axis=1)
+            index = tuple(map(int, np.unravel_index(int(differs.argmax()), shared.shape)))
             place = ", ".join(map(str, index))
             return f"{name}[{place}] is {shared[index]}, alone {alone[index]}"
     return ""
@@ -107,13 +112,6 @@ def _difference(run: PassedRun, result: RunResult) -> str:
 
 def _bits(array: Array) -> bytes:
     return array.tobytes()
-
-
-def _first_difference(one: Array, other: Array) -> tuple[int, ...]:
-    size = one.dtype.itemsize
-    bytes_ = (np.frombuffer(_bits(each), np.uint8).reshape(-1, size) for each in (one, other))
-    differs = np.not_equal(*bytes_).any(axis=1)
-    return tuple(map(int, np.unravel_index(int(differs.argmax()), one.shape)))
 
 
 def _smallest(failure: _Failure) -> _Failure:

@@ -38,7 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     if options.action == "products":
-        _print_products(root, found)
+        for member in found:
+            for product in repository.products(member, runtimes.available().values()):
+                print(product.relative_to(root))
         return 0
     failures = [*_not_generated(root, found)]
     for failure in failures:
@@ -113,12 +115,6 @@ def _has_target(member: Path, target: str) -> bool:
         return repository.has_target(repository.load(member), target)
     except OpkitError:
         return True  # SCons prints the error
-
-
-def _print_products(root: Path, found: Sequence[Path]) -> None:
-    for member in found:
-        for product in repository.products(member, runtimes.available().values()):
-            print(product.relative_to(root))
 
 
 if __name__ == "__main__":

@@ -96,13 +96,9 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
-def _has_key(line: str) -> bool:
-    return re.search(r":(\s|$)", line) is not None
-
-
 def _is_text(line: str) -> bool:
     """Return whether a line is neither blank nor a comment, and has no key."""
-    return bool(line.strip()) and not line.lstrip().startswith("#") and not _has_key(line)
+    return re.match(r"\s*[^\s#]", line) is not None and not re.search(r":(\s|$)", line)
 
 
 def _colon(error: _Error) -> Explanation:

@@ -17,25 +17,21 @@ def main(plan_file: str) -> int:
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        return _main(Path(plan_file))
+        # Imports take long enough to be interrupted.
+        from opkit.errors import OpkitError
+        from opkit.mutation.plan import Plan
+        from opkit.mutation.run import run
+        from opkit.mutation.trials import killing_children
+
+        try:
+            with killing_children() as kill:
+                print(run(Plan.read(Path(plan_file)), Path.cwd(), kill))
+        except (OpkitError, OSError) as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 1
+        return 0
     except KeyboardInterrupt:
         return INTERRUPTED
-
-
-def _main(plan_file: Path) -> int:
-    # Imports take long enough to be interrupted.
-    from opkit.errors import OpkitError
-    from opkit.mutation.plan import Plan
-    from opkit.mutation.run import run
-    from opkit.mutation.trials import killing_children
-
-    try:
-        with killing_children() as kill:
-            print(run(Plan.read(plan_file), Path.cwd(), kill))
-    except (OpkitError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
 
 
 if __name__ == "__main__":

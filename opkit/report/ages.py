@@ -97,7 +97,8 @@ def _age(root: Path, product: str, changed: Collection[str]) -> Age:
     if product in changed:
         return Age("stale, not from a finished build", True)
     built = (root / product).stat().st_mtime
-    times = {name: _time(root / name) for name in changed}
+    paths = {name: root / name for name in changed}
+    times = {name: path.stat().st_mtime if path.exists() else 0 for name, path in paths.items()}
     if not times:
         return Age(f"up to date, {_duration(time.time() - built)} old", False)
     name = max(times, key=lambda each: times[each])
@@ -105,10 +106,6 @@ def _age(root: Path, product: str, changed: Collection[str]) -> Age:
     what = f"{_duration(times[name] - built)} older than" if later else "built from another"
     more = f" and {len(times) - 1} more" if len(times) > 1 else ""
     return Age(f"stale, {what} {name}{more}", True)
-
-
-def _time(path: Path) -> float:
-    return path.stat().st_mtime if path.exists() else 0
 
 
 def _duration(seconds: float) -> str:

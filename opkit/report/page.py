@@ -63,6 +63,9 @@ def page(report: Report) -> str:
     ]
     causes = list(_causes(cases))
     names = {(record.test, record.result.case) for record in report.records}
+    # The columns of all products, in the order of the product with most columns.
+    longest = max((list(product.cells) for product in products), key=len, default=[])
+    titles = dict.fromkeys([*longest, *(name for each in products for name in each.cells)])
     text = render(
         "page.html",
         operator=operator,
@@ -71,7 +74,7 @@ def page(report: Report) -> str:
         check_failed=report.check_failed,
         parameters=list(_parameters(operator, report.deliveries)),
         products=products,
-        titles=_titles(products),
+        titles=list(titles),
         ages=report.ages,
         count=len(cases),
         cases=_counted(len(names), "case"),
@@ -121,15 +124,6 @@ def _parameters(
             default=param.default,
             source=param.source,
         )
-
-
-# ---- Products -----------------------------------------------------------------------------------
-
-
-def _titles(products: Sequence[Product]) -> list[str]:
-    """Return the columns of all products, in the order of the product with most columns."""
-    longest = max((list(product.cells) for product in products), key=len, default=[])
-    return list(dict.fromkeys([*longest, *(name for each in products for name in each.cells)]))
 
 
 # ---- Cases --------------------------------------------------------------------------------------
@@ -220,15 +214,12 @@ def _causes(cases: Sequence[_Case]) -> Iterator[_Cause]:
 
 
 def _by_kernel(cases: Sequence[_Case]) -> list[_Kernel]:
-    names = dict.fromkeys(case.record.result.kernel for case in cases)
-    return [
-        _Kernel(name, _by_test([case for case in cases if case.record.result.kernel == name]))
-        for name in names
-    ]
-
-
-def _by_test(cases: Sequence[_Case]) -> list[tuple[str, list[_Case]]]:
-    return [(test, list(group)) for test, group in groupby(cases, lambda case: case.record.test)]
+    found = []
+    for name in dict.fromkeys(case.record.result.kernel for case in cases):
+        own = [case for case in cases if case.record.result.kernel == name]
+        by_test = groupby(own, lambda case: case.record.test)
+        found.append(_Kernel(name, [(test, list(group)) for test, group in by_test]))
+    return found
 
 
 def _summary(output: Output) -> str:

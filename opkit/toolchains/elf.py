@@ -232,27 +232,19 @@ def check(path: Path, abi: Abi, requirements: Requirements, any_glibc: bool = Fa
         library = read(file_io.read_bounded(path, "a library"))
     except ElfError as error:
         raise ElfError(f"{path}: {error}") from None
-    problems = [
-        *_file(library, abi),
-        *_exports(library, requirements.exports),
-        *_needed(library, requirements.libraries),
-        *(() if any_glibc else _glibc(library, abi)),
-        *_undefined(library, requirements.libraries),
-        *_memory(library),
-    ]
-    if problems:
+    if problems := [*_problems(library, abi, requirements, any_glibc)]:
         lines = "".join(f"\n  - {problem}" for problem in problems)
         raise ElfError(f"{path}: not a library that every {abi.name} system can use:{lines}")
 
 
-def _file(library: Library, abi: Abi) -> Iterator[str]:
+def _problems(
+    library: Library, abi: Abi, requirements: Requirements, any_glibc: bool
+) -> Iterator[str]:
     if library.architecture != abi.elf:
         yield f"it is {library.architecture}; {abi.name} is {abi.elf}"
     if not library.shared:
         yield "it is not a shared library; link with -shared"
-
-
-def _exports(library: Library, required: Sequence[str]) -> Iterator[str]:
+    required = requirements.exports
     absent = [name for name in required if name not in library.exports]
     if absent:
         yield f"it does not export {_listed(absent)}, which the runtime looks up"
@@ -262,18 +254,12 @@ def _exports(library: Library, required: Sequence[str]) -> Iterator[str]:
             f"it exports {_listed(others)} besides {_listed(required)}; two operators in one "
             "process would clash: make them static"
         )
-
-
-def _needed(library: Library, present: Sequence[SystemLibrary]) -> Iterator[str]:
-    names = [each.name for each in present]
+    names = [each.name for each in requirements.libraries]
     for name in library.needed:
         if name not in names:
             yield f"it needs {name}; the board has {_listed(names)}"
-
-
-def _glibc(library: Library, abi: Abi) -> Iterator[str]:
     for version, symbols in library.versions.items():
-        if not version.startswith("GLIBC_"):
+        if any_glibc or not version.startswith("GLIBC_"):
             continue
         glibc = glibc_version(version)
         if glibc is None or version_key(glibc) > version_key(abi.glibc_ceiling):
@@ -282,6 +268,13 @@ def _glibc(library: Library, abi: Abi) -> Iterator[str]:
                 f"may have glibc {abi.glibc_ceiling}: build with toolchain=zig, or with a compiler "
                 "whose glibc is no newer"
             )
+    yield from _undefined(library, requirements.libraries)
+    if library.run_paths:
+        yield f"it has the run path {_listed(library.run_paths)}; link without -rpath"
+    if library.executable_stack:
+        yield "it asks for an executable stack; link with -z noexecstack"
+    if library.text_relocations:
+        yield "it has text relocations; compile with -fPIC"
 
 
 def _undefined(library: Library, present: Sequence[SystemLibrary]) -> Iterator[str]:
@@ -297,15 +290,6 @@ def _undefined(library: Library, present: Sequence[SystemLibrary]) -> Iterator[s
             yield f"it calls {_listed(refused)}, which the board's {each.name} does not export"
     if others:
         yield f"it uses {_listed(others)}, which no library that it needs defines"
-
-
-def _memory(library: Library) -> Iterator[str]:
-    if library.run_paths:
-        yield f"it has the run path {_listed(library.run_paths)}; link without -rpath"
-    if library.executable_stack:
-        yield "it asks for an executable stack; link with -z noexecstack"
-    if library.text_relocations:
-        yield "it has text relocations; compile with -fPIC"
 
 
 def _listed(names: Iterable[str]) -> str:

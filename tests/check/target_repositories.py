@@ -29,6 +29,14 @@ inputs: {input: {type: VX_TYPE_TENSOR}}
 outputs: {output: {type: VX_TYPE_TENSOR}}
 params: {fault: {type: VX_TYPE_INT32, default: 0}}
 """
+REFERENCE = """\
+def output_shapes(input_shapes, params):
+    return {"output": tuple(input_shapes["input"])}
+
+
+def reference(inputs, params):
+    return {"output": inputs["input"]}
+"""
 FAULT_CASES = """\
 import numpy as np
 import pytest

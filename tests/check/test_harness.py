@@ -23,7 +23,7 @@ from opkit.runtimes.invocation import Invocation, RunOptions
 from opkit.runtimes.rknn.host_kernels import CONVENTION, CpuKernel
 from opkit.testing import Case, Operator, run_cpu_kernel
 from tests.check import target_repositories
-from tests.check.target_repositories import enumerators, messages_of, need
+from tests.check.target_repositories import REFERENCE, enumerators, messages_of, need
 from tests.compiling import C_SOURCES, GUARDED_MEMORY, build
 from tests.repositories import Repository, generate
 from tests.runtimes.rknn.host_build import harness, repository
@@ -38,14 +38,6 @@ name: Misdeeds
 inputs: {input: {type: VX_TYPE_TENSOR}}
 outputs: {output: {type: VX_TYPE_TENSOR}}
 params: {deed: {type: VX_TYPE_INT32, default: 0}}
-"""
-REFERENCE = """\
-def output_shapes(input_shapes, params):
-    return {"output": tuple(input_shapes["input"])}
-
-
-def reference(inputs, params):
-    return {"output": inputs["input"]}
 """
 
 _EXIT = "the kernel ends its process with status 0: an operator must not exit"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +15,12 @@ from opkit.check.comparison import ulp_distance, without_subnormals
 from opkit.check.results import RunningTest, running
 from opkit.check.session import Session
 from opkit.runtimes.executor import Executor
-from opkit.runtimes.interface import available
-from opkit.runtimes.invocation import (
-    AT_FULL_SPEED,
-    CallingConvention,
-    Invocation,
-    Kernel,
-    RunOptions,
-    RunResult,
-)
+from opkit.runtimes.invocation import Array
 from opkit.testing import Case, Operator
+from tests.check.python_kernels import PythonKernel, write_operator
 
 TINY = np.finfo(np.float32).smallest_normal
-DESCRIPTION = """\
-name: Half
-runtimes: [pplnn]
+TENSORS = """\
 inputs: {x: {type: VX_TYPE_TENSOR}}
 outputs: {y: {type: VX_TYPE_TENSOR, same_as: x}}
 """
@@ -46,28 +36,8 @@ def reference(inputs, params):
 """
 
 
-@dataclass(frozen=True)
-class Engine(Kernel):
-    """The operator in a process that replaces subnormals by zeros."""
-
-    factor: float
-    error: float
-    precision: Mapping[str, str]
-    flushed_dtypes = ("float32",)
-    keeps_state = False
-
-    @property
-    def convention(self) -> CallingConvention:
-        return available()["pplnn"].check.convention
-
-    def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
-        x = without_subnormals(invocation.inputs["x"])
-        y = without_subnormals(x * np.float32(self.factor)) + np.float32(self.error)
-        return RunResult(outputs={"y": y})
-
-
 class Half(Operator):
-    """The operator with no kernel but the one in the engine."""
+    """The operator with one kernel, in a process that replaces subnormals by zeros."""
 
     factor = 0.5
     error = 0.0
@@ -76,14 +46,17 @@ class Half(Operator):
         return {}
 
     def vendor_kernels(self, executors: Any) -> dict[str, Any]:
-        return {executor.name: Engine(self.factor, self.error, {}) for executor in executors}
+        def compute(inputs: Mapping[str, Array]) -> dict[str, Array]:
+            x = without_subnormals(inputs["x"])
+            return {"y": without_subnormals(x * np.float32(self.factor)) + np.float32(self.error)}
+
+        kernel = PythonKernel(compute, ("float32",), {})
+        return {executor.name: kernel for executor in executors}
 
 
 @pytest.fixture
 def half(tmp_path: Path) -> Half:
-    (tmp_path / "op.yml").write_text(DESCRIPTION)
-    (tmp_path / "half_reference.py").write_text(REFERENCE)
-    return Half(tmp_path)
+    return Half(write_operator(tmp_path, "Half", TENSORS, REFERENCE).root)
 
 
 def checked(half: Half, x: list[float]) -> RunningTest:

@@ -31,19 +31,10 @@ from opkit.testing import (
     special,
     uniform,
 )
-from tests.check.target_repositories import DESCRIPTION, FAULTS, FAULTS_C
+from tests.check.target_repositories import DESCRIPTION, FAULTS, FAULTS_C, REFERENCE
 from tests.repositories import installed_opkit
 from tests.runtimes.rknn.host_build import repository
 from tests.time_limits import LONG, time_limit, with_growing_limit
-
-REFERENCE = """\
-def output_shapes(input_shapes, params):
-    return {"output": tuple(input_shapes["input"])}
-
-
-def reference(inputs, params):
-    return {"output": inputs["input"]}
-"""
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,21 +13,11 @@ import pytest
 
 from opkit.check.results import error_text
 from opkit.runtimes.executor import Executor
-from opkit.runtimes.interface import available
-from opkit.runtimes.invocation import (
-    AT_FULL_SPEED,
-    Array,
-    CallingConvention,
-    Invocation,
-    Kernel,
-    RunOptions,
-    RunResult,
-)
+from opkit.runtimes.invocation import Array, Kernel
 from opkit.testing import Case, Operator, Result, Tolerance, check_cpu_kernel, run_kernel
+from tests.check.python_kernels import PythonKernel, write_operator
 
-DESCRIPTION = """\
-name: TopOne
-runtimes: [pplnn]
+TENSORS = """\
 inputs: {x: {type: VX_TYPE_TENSOR, dtype: float32}}
 outputs:
   value: {type: VX_TYPE_TENSOR, dtype: float32}
@@ -60,27 +49,12 @@ RIGHT: Mapping[str, Array] = {
 CASE = Case("one", {"x": np.zeros(2, np.float32)})
 
 
-@dataclass(frozen=True)
-class Constant(Kernel):
-    """A kernel with constant outputs."""
-
-    outputs: Mapping[str, Array]
-    keeps_state = False
-
-    @property
-    def convention(self) -> CallingConvention:
-        return available()["pplnn"].check.convention
-
-    def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
-        return RunResult(outputs=dict(self.outputs))
-
-
 class TopOne(Operator):
     """An operator of a CPU kernel with constant outputs."""
 
     def __init__(self, root: Path, outputs: Mapping[str, Array]) -> None:
         super().__init__(root)
-        self.kernel = Constant(outputs)
+        self.kernel = PythonKernel(lambda inputs: dict(outputs))
 
     def cpu_kernels(self, executors: Sequence[Executor] = ()) -> dict[str, Kernel]:
         return {"CPU kernel": self.kernel}
@@ -88,9 +62,7 @@ class TopOne(Operator):
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    (tmp_path / "op.yml").write_text(DESCRIPTION)
-    (tmp_path / "topone_reference.py").write_text(REFERENCE)
-    return tmp_path
+    return write_operator(tmp_path, "TopOne", TENSORS, REFERENCE).root
 
 
 def result(root: Path, changes: Mapping[str, Any], **tolerance: Any) -> Result:

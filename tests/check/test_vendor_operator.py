@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +11,11 @@ import pytest
 
 from opkit.check.checking import Candidate, check_kernels
 from opkit.check.results import Result, RunningTest, running
-from opkit.runtimes.interface import available
-from opkit.runtimes.invocation import (
-    AT_FULL_SPEED,
-    CallingConvention,
-    Invocation,
-    Kernel,
-    RunOptions,
-    RunResult,
-)
-from opkit.testing import Case, Operator, Tolerance
+from opkit.runtimes.invocation import Array
+from opkit.testing import Case, Tolerance
+from tests.check.python_kernels import PythonKernel, write_operator
 
-DESCRIPTION = """\
-name: Lowered
-runtimes: [pplnn]
+TENSORS = """\
 inputs: {x: {type: VX_TYPE_TENSOR}}
 outputs: {y: {type: VX_TYPE_TENSOR}}
 """
@@ -43,34 +34,27 @@ def reference(inputs, params):
 """
 
 
-@dataclass(frozen=True)
-class Vendors(Kernel):
-    """The vendor's own operator, which rounds its inputs and has an error."""
-
-    error: float
-    keeps_state = False
-
-    @property
-    def convention(self) -> CallingConvention:
-        return available()["pplnn"].check.convention
-
-    def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
-        x = invocation.inputs["x"].astype(np.float16).astype(np.float32)
-        return RunResult(outputs={"y": (x - 1 + np.float32(self.error)).astype(np.float16)})
-
-
 def checked(
     folder: Path, x: Any, error: float = 0, max_error: float | None = None
 ) -> tuple[str, Result]:
-    """Check the vendor's operator on a case; return the problems and the result."""
-    (folder / "op.yml").write_text(DESCRIPTION)
-    (folder / "lowered_reference.py").write_text(REFERENCE)
+    """Check the vendor's operator, which rounds inputs and has an error, on a case.
+
+    Returns:
+        The problems and the result.
+    """
+
+    def compute(inputs: Mapping[str, Array]) -> dict[str, Array]:
+        rounded = inputs["x"].astype(np.float16).astype(np.float32)
+        return {"y": (rounded - 1 + np.float32(error)).astype(np.float16)}
+
+    operator = write_operator(folder, "Lowered", TENSORS, REFERENCE)
+    vendors = PythonKernel(compute)
     kernel = Candidate(
-        "vendor's Lower", Vendors(error), Tolerance(2, max_error), {"float32": "float16"}, "Lower"
+        "vendor's Lower", vendors, Tolerance(2, max_error), {"float32": "float16"}, "Lower"
     )
     with running(test := RunningTest()):
         case = Case("numbers", {"x": np.array(x, np.float32)})
-        problems = check_kernels(Operator(folder), [kernel], case)
+        problems = check_kernels(operator, [kernel], case)
     [result] = test.results
     return "\n".join(problems), result
 

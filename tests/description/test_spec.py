@@ -141,8 +141,9 @@ def test_default_limits_match_type(type_: ParamType) -> None:
     for good in (low, high, 0):
         parse(described(good))
     for bad in (low - 1, high + 1, 0.5, "a", "true"):
-        with pytest.raises(DescriptionError, match=r"op\.yml:4: params\.p\.default"):
+        with pytest.raises(DescriptionError, match=r"op\.yml:4: params\.p\.default") as error:
             parse(described(bad))
+        assert f"must be a whole number from {low} to {high}, not '{bad}'" in str(error.value)
 
 
 @given(documents())

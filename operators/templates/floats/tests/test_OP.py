@@ -1,6 +1,8 @@
 {% set input = spec.inputs[0].name %}
 {% set output = spec.outputs[0].name %}
 {% set constants, tests = own.split("\n\n\n", 1) %}
+{% set of_output = ', "' ~ output ~ '": "' ~ spec.outputs[0].dtype ~ '"}' if spec.outputs[0].dtype else "" %}
+{% set of_input = '{"' ~ input ~ '": ' if of_output else "" %}
 """Test cases of {{ spec.name }}, for every kernel: shapes x values{{ " x params" if spec.params }}.
 
 `scons check` runs each case on the CPU kernel and compares with {{ lower }}_reference.py.
@@ -20,7 +22,7 @@ CASES = cases(
 {% if spec.params %}
     params=PARAMS,
 {% endif %}
-    dtype="float16",
+    dtype={{ of_input }}"float16"{{ of_output }},
 )
 SINGLE = cases(
     shapes=[{"{{ input }}": (100, 100)}],
@@ -28,7 +30,7 @@ SINGLE = cases(
 {% if spec.params %}
     params=PARAMS,
 {% endif %}
-    dtype="float32",
+    dtype={{ of_input }}"float32"{{ of_output }},
 )
 ALL_HALVES = [Case("all-halves", {"{{ input }}": np.arange(2**16, dtype=np.uint16).view(np.float16)})]
 

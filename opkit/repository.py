@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -198,7 +198,11 @@ def write(root: Path, spec: OpSpec, wheel: Wheel | None = None, lock: str = "") 
     _require_files(root, spec, required)
     generated = _generated_files(root, spec, before)
     if spec.elementwise:
-        _refuse_own_files(root, spec, before, generated)
+        for path in sorted({*generated} & {*before.once} - {*before.generated}):
+            if (root / path).is_file():
+                problem = "this file is yours, but that of an elementwise operator is generated"
+                hint = "delete it, or delete `elementwise: true` in op.yml"
+                raise SourceError(Complaint(path, problem, hint=hint))
         replaced = {*generated, _compute_file(spec)}
         once = {path: digest for path, digest in once.items() if path not in replaced}
     stale = {*before.generated} - {*generated} - {*once}
@@ -276,21 +280,6 @@ def _two_forms(root: Path, spec: OpSpec) -> list[Complaint]:
     if (root / "op.yml").is_file():
         line, column = position(read_description(root / "op.yml"), "elementwise")
     return [Complaint("op.yml", problem, line, column, "elementwise", hint)]
-
-
-def _refuse_own_files(
-    root: Path, spec: OpSpec, before: Manifest, generated: Mapping[str, str]
-) -> None:
-    """Refuse to generate a file that is the user's.
-
-    Raises:
-        SourceError: the message names the file.
-    """
-    for path in sorted({*generated} & {*before.once} - {*before.generated}):
-        if (root / path).is_file():
-            problem = "this file is yours, but that of an elementwise operator is generated"
-            hint = "delete it, or delete `elementwise: true` in op.yml"
-            raise SourceError(Complaint(path, problem, hint=hint))
 
 
 def _generated_files(root: Path, spec: OpSpec, before: Manifest) -> dict[str, str]:

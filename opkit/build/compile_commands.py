@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -124,9 +123,14 @@ def _commands(root: Path, env: Any, compiler: Compiler) -> Iterator[tuple[str, t
     languages = {file: _language(file, cxx_folders) for file in c_files(root)}
     has_cxx = any(_CXX in language for language in languages.values())
     cxx = cxx_arguments(compiler) if has_cxx else []
+    abi = ABIS["x64"]
+    # clangd has its own copies of the compiler's headers, such as stddef.h.
+    common = (f"--target={abi.triple}", *abi.gnu_flags, *CHAR, *_WARNINGS, "-nostdlibinc")
+    system = [part for folder in system_folders(compiler) for part in ("-isystem", folder)]
+    libc = (*glibc_version(compiler, abi), *system)
     for file, language in languages.items():
         is_cxx = _CXX in language
-        arguments = _arguments(env, compiler, cxx if is_cxx else [])
+        arguments = (*common, *(cxx if is_cxx else ()), *libc)
         folders = (*env["INCLUDE"], *(cxx_folders if is_cxx else ()))
         flags = () if file.startswith("include/") else user_flags
         yield file, (*arguments, *(f"-I{folder}" for folder in folders), *flags, *language)
@@ -137,21 +141,3 @@ def _language(file: str, cxx_folders: Sequence[str]) -> tuple[str, ...]:
     path = PurePosixPath(file)
     is_cxx = any(path.is_relative_to(folder) for folder in cxx_folders)
     return _CXX_HEADER if is_cxx and path.suffix == ".h" else _LANGUAGES[path.suffix]
-
-
-@cache
-def _system(compiler: Compiler) -> tuple[str, ...]:
-    return tuple(system_folders(compiler))
-
-
-def _arguments(env: Any, compiler: Compiler, cxx: Sequence[str]) -> tuple[str, ...]:
-    """Return the arguments common to all files."""
-    abi = ABIS["x64"]
-    return (
-        *(f"--target={abi.triple}", *abi.gnu_flags, *CHAR, *_WARNINGS),
-        # clangd has its own copies of the compiler's headers, such as stddef.h.
-        "-nostdlibinc",
-        *cxx,
-        *glibc_version(compiler, abi),
-        *(part for folder in _system(compiler) for part in ("-isystem", folder)),
-    )

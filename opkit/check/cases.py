@@ -215,7 +215,10 @@ def cases(
             parts.append("+".join(dict.fromkeys(dtypes.values())))
         parts.append(values_name)
         parts.extend(f"{name}={formatted(value)}" for name, value in settings.items())
-        case_name = _unique("-".join(parts), taken)
+        title = "-".join(parts)
+        numbered = (f"{title}-{number}" for number in itertools.count(2))
+        case_name = next(each for each in itertools.chain([title], numbered) if each not in taken)
+        taken.add(case_name)
         inputs = {}
         for input_index, (name, shape) in enumerate(sizes.items()):
             values_of = maker if isinstance(maker, Values) else maker[name]
@@ -309,10 +312,3 @@ def formatted(value: Any, separator: str = ",") -> str:
     if isinstance(value, float):
         return f"{value:g}"
     return str(int(value)) if isinstance(value, bool) else str(value)
-
-
-def _unique(name: str, taken: set[str]) -> str:
-    candidates = itertools.chain([name], (f"{name}-{suffix}" for suffix in itertools.count(2)))
-    unique = next(candidate for candidate in candidates if candidate not in taken)
-    taken.add(unique)
-    return unique

@@ -71,7 +71,12 @@ def unrun_checks(source: bytes, names: Mapping[str, Any]) -> list[tuple[int, str
     """
     nodes = [*ast.walk(ast.parse(source))]
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
-    tests = [each for each in functions if each.name.startswith("test") and not _is_fixture(each)]
+    tests = [
+        each
+        for each in functions
+        if each.name.startswith("test")
+        and not any("fixture" in ast.unparse(decorator) for decorator in each.decorator_list)
+    ]
     generators = {
         each.name for each in functions if _is_generator(each) and not each.decorator_list
     }
@@ -146,10 +151,6 @@ def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
 
 def _is_generator(function: ast.FunctionDef) -> bool:
     return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in _own_nodes(function))
-
-
-def _is_fixture(function: ast.FunctionDef) -> bool:
-    return any("fixture" in ast.unparse(each) for each in function.decorator_list)
 
 
 BUDGET = 80

@@ -52,35 +52,25 @@ def check_shared_process(runs: Sequence[PassedRun]) -> list[str]:
         kernels.setdefault((run.operator, run.name), []).append(run)
     messages: list[str] = []
     for batch in kernels.values():
+        kept, size = list[PassedRun](), 0  # up to MAX_BYTES, in their order
+        for run in batch:
+            arrays = [*run.invocation.inputs.values(), *run.outputs.values()]
+            bytes_ = sum(array.nbytes for array in arrays)
+            if size + bytes_ <= MAX_BYTES:
+                kept.append(run)
+                size += bytes_
+        if len(kept) < 2:
+            continue
+        shuffled = list(kept)
+        random.Random("\n".join(run.case for run in kept)).shuffle(shuffled)
         try:
-            messages += _check_kernel(_small(batch))
+            for order, alternates in ((kept, False), (shuffled, True)):
+                if failures := list(_failures(order, alternates)):
+                    messages.append(_message(_smallest(failures[0]), len(failures) - 1))
+                    break
         except OpkitError as error:
             messages.append(f"{batch[0].name} of {batch[0].operator}, in one process: {error}")
     return messages
-
-
-def _small(runs: Sequence[PassedRun]) -> list[PassedRun]:
-    """Return the runs up to MAX_BYTES, in their order."""
-    kept, size = [], 0
-    for run in runs:
-        arrays = [*run.invocation.inputs.values(), *run.outputs.values()]
-        bytes_ = sum(array.nbytes for array in arrays)
-        if size + bytes_ <= MAX_BYTES:
-            kept.append(run)
-            size += bytes_
-    return kept
-
-
-def _check_kernel(runs: Sequence[PassedRun]) -> Iterator[str]:
-    """Yield a message for the first failure of a kernel."""
-    if len(runs) < 2:
-        return
-    shuffled = list(runs)
-    random.Random("\n".join(run.case for run in runs)).shuffle(shuffled)
-    for order, alternates in ((runs, False), (shuffled, True)):
-        if failures := list(_failures(order, alternates)):
-            yield _message(_smallest(failures[0]), len(failures) - 1)
-            return
 
 
 def _failures(runs: Sequence[PassedRun], alternates: bool) -> Iterator[_Failure]:

@@ -42,7 +42,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for product in repository.products(member, runtimes.available().values()):
                 print(product.relative_to(root))
         return 0
-    failures = [*_not_generated(root, found)]
+    failures = []
+    texts = shared_files()
+    for path, text in texts.items():
+        write_text(root, path, text)
+    for folder, names in [(root, [*texts]), *((each, None) for each in found)]:
+        try:
+            generated.refuse_uncommitted(folder, names)
+        except OpkitError as error:
+            failures.append(f"{folder.relative_to(root)}: {error}" if names is None else str(error))
     for failure in failures:
         print(f"error: {failure}", file=sys.stderr)
     if options.action == "generated":
@@ -65,20 +73,6 @@ def _parser() -> argparse.ArgumentParser:
         "--target", default="all", help="the target of check; default: all of each operator"
     )
     return parser
-
-
-def _not_generated(root: Path, found: Sequence[Path]) -> list[str]:
-    """Write all generated files; return a sentence about each folder where git has other ones."""
-    failures = []
-    texts = shared_files()
-    for path, text in texts.items():
-        write_text(root, path, text)
-    for folder, names in [(root, [*texts]), *((each, None) for each in found)]:
-        try:
-            generated.refuse_uncommitted(folder, names)
-        except OpkitError as error:
-            failures.append(f"{folder.relative_to(root)}: {error}" if names is None else str(error))
-    return failures
 
 
 def _checks_failed(root: Path, found: Sequence[Path], target: str) -> bool:

@@ -1,9 +1,10 @@
 """THE table of types: element types of tensors, and types of params.
 
 All code that needs a type's name or number (the description, the generated C, the converter's
-class, the check) reads it here; tables in C are tested against this one. A row does not say which
-runtimes support the type, or as which type a kernel gets it: each runtime has its own table of
-that, by name, and refuses all other types.
+class, the check) reads it here; `rknn-op schema` writes op.schema.json from it. The enums and
+tables in C are fixed files that people compile and read, so that a test compares each with this
+table, in place of a generator. A row does not say which runtimes support the type, or as which type
+a kernel gets it: each runtime has its own table of that, by name, and refuses all other types.
 
 `VX_TYPE_...` are op.yml's names of types for all runtimes. They are OpenVX's names, so that
 OpenVX's names and numbers have a column here.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from opkit.complaint import Complaint
@@ -94,7 +94,16 @@ def _keys(text: str) -> Iterator[_Use]:
             body = [node for statement in function.body for node in ast.walk(statement)]
             for name in _changed(body):
                 groups.pop(name, None)
-            yield from _constant_keys(body, groups)
+            for node in body:
+                if (
+                    isinstance(node, ast.Subscript)
+                    and isinstance(node.value, ast.Name)
+                    and node.value.id in groups
+                    and isinstance(node.slice, ast.Constant)
+                    and isinstance(node.slice.value, str)
+                ):
+                    column = node.slice.col_offset + 1
+                    yield node.slice.lineno, column, groups[node.value.id], node.slice.value
 
 
 def _changed(body: Collection[ast.AST]) -> Iterator[str]:
@@ -108,19 +117,6 @@ def _changed(body: Collection[ast.AST]) -> Iterator[str]:
             target = node.value if isinstance(node, ast.Subscript) else node
             if isinstance(target, ast.Name):
                 yield target.id
-
-
-def _constant_keys(body: Collection[ast.AST], groups: Mapping[str, str]) -> Iterator[_Use]:
-    for node in body:
-        if (
-            isinstance(node, ast.Subscript)
-            and isinstance(node.value, ast.Name)
-            and node.value.id in groups
-            and isinstance(node.slice, ast.Constant)
-            and isinstance(node.slice.value, str)
-        ):
-            column = node.slice.col_offset + 1
-            yield node.slice.lineno, column, groups[node.value.id], node.slice.value
 
 
 PLACEHOLDER = "Write the real math here."

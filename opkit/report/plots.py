@@ -7,7 +7,7 @@ reuses for its thumbnails.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -143,7 +143,11 @@ def _histogram(errors: Errors, group: str) -> Drawing:
         _upwards(box),
         [_Tick(power, _number_text(10**power)) for power in decades],
     )
-    path = _path(_rectangles(bars, floor), x_axis, y_axis)
+    corners = []
+    for center, count in bars:
+        left, right, height = center - 0.4, center + 0.4, float(np.log10(count))
+        corners.append([(left, floor), (left, height), (right, height), (right, floor)])
+    path = _path(np.array(corners, float).reshape(-1, 4, 2), x_axis, y_axis)
     content = render(
         "plot.svg", group=group, x=x_axis, y=y_axis, path=path, style=_BARS, grid=True, note=""
     )
@@ -155,15 +159,6 @@ def _bin_label(index: int) -> str:
     size = abs(index) if abs(index) < 2 else 2 ** (abs(index) - 1)
     sign = _MINUS if index < 0 else ""
     return sign + (str(size) if size <= 1024 else f"2{_superscript(abs(index) - 1)}")
-
-
-def _rectangles(bars: Iterable[tuple[int, int]], floor: float) -> Array:
-    """Return the corners of bars, on a logarithmic scale: (bars, 4, 2)."""
-    corners = []
-    for center, count in bars:
-        left, right, top = center - 0.4, center + 0.4, float(np.log10(count))
-        corners.append([(left, floor), (left, top), (right, top), (right, floor)])
-    return np.array(corners, float).reshape(-1, 4, 2)
 
 
 # ---- Error map ----------------------------------------------------------------------------------

@@ -81,14 +81,11 @@ def find(
         if None not in outcomes:
             break
     # A prefix finds its compiler or fails by itself; here one for another ABI is missing.
-    raise _not_found("auto" if toolchain == "prefix" else toolchain, abi, missing)
-
-
-def _not_found(toolchain: str, abi: Abi, missing: list[Missing]) -> ToolchainError:
+    searched = "auto" if toolchain == "prefix" else toolchain
     looked = "".join(f"\n  {place}" for each in missing for place in each.places)
     remedies = "\nor\n".join(f"  {each.remedy}" for each in missing)
     what = " or ".join(each.what for each in missing)
-    return ToolchainError(
-        f"toolchain={toolchain}: no compiler for {abi.name} ({what}). Looked for:{looked}\n"
+    raise ToolchainError(
+        f"toolchain={searched}: no compiler for {abi.name} ({what}). Looked for:{looked}\n"
         f"Install it with\n{remedies}"
     )

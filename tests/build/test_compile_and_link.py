@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from opkit.build.compiler_output import Output
-from tests.check.target_repositories import need
+from tests.check.target_repositories import edit, need
 from tests.repositories import Repository, generate
 
 
@@ -20,12 +20,6 @@ def scons(
 ) -> subprocess.CompletedProcess[str]:
     """Run `scons` with this machine's PATH, which has compilers."""
     return repository.scons(*arguments, check=check, path=os.environ["PATH"])
-
-
-def edit(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
 
 
 def compute(repository: Repository, statements: str) -> None:

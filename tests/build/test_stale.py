@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from opkit.runtimes.rknn.rknnop import unpack
+from tests.check.target_repositories import edit
 from tests.repositories import Repository, installed_opkit
 
 pytestmark = pytest.mark.slow
@@ -43,12 +44,6 @@ KEYS = """
 include: [first, second]
 cflags: [-Wno-c23-extensions]
 """
-
-
-def edit(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
 
 
 @pytest.fixture(scope="module")

@@ -97,6 +97,13 @@ def write_faults(repository: Repository, statements: list[str]) -> int:
     return before.count("\n") + 1
 
 
+def edit(path: Path, old: str, new: str) -> None:
+    """Replace a text of a file, which must have it."""
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
 def need(program: str, package: str) -> str:
     """Return the path of a required program; without it skip the test, or fail in CI."""
     found = shutil.which(program)

@@ -212,12 +212,6 @@ def test_other_words_are_two_causes(first: str, second: str) -> None:
     assert len(groups([failure("a", first), failure("b", second)])) == 2
 
 
-def test_cause_stands_for_problem() -> None:
-    results = [failure(name, f"{name} details", cause="y is wrong") for name in "ab"]
-    (group,) = groups([*results, Result("CPU kernel", "c")])
-    assert group.headline == "2 of 3 cases on the CPU kernel: y is wrong"
-
-
 def test_kernels_with_the_same_failures_are_one_group() -> None:
     kernels = ("CPU kernel", "CPU kernel, armhf")
     results = [failure(case, kernel=kernel) for case in "ab" for kernel in kernels]

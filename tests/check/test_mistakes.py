@@ -305,11 +305,6 @@ def make(**settings: Any) -> Case:
         (lambda: Case("a", {}), "the case has the inputs none; op.yml has: input"),
         (lambda: Case("a", {"input": [1, 2]}), "input 'input' is a list, not a numpy array"),  # type: ignore[dict-item]
         (lambda: make(), "the case does not set param 'size', which has no default in op.yml"),
-        (
-            lambda: make(params={"sizes": [1, 2]}),
-            "sets the unknown param 'sizes'; op.yml has: size",
-        ),
-        (lambda: make(params={"size": 4}), "param 'size' is 4; op.yml wants a list of numbers"),
         (lambda: make(params={"size": ["4", 4]}), "param 'size' is ['4', 4]; op.yml wants a list"),
         (
             lambda: make(params={"size": [1, 2, 3]}),
@@ -354,21 +349,10 @@ def test_dtype_is_refused_if_no_runtime_has_it(
         assert Operator(tmp_path).check(made) == {"size": [1, 1], "factor": 2}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"case": {"input": 1}}, "the case is a dict; write cases(...)"),
-        ({"case": make(), "max_ulp": -1}, "max_ulp=-1; write a finite number, 0 or larger"),
-        (
-            {"case": make(), "max_error": "1e-3"},
-            "max_error='1e-3'; write a finite number, 0 or larger",
-        ),
-    ],
-)
-def test_check_invalid_arguments(arguments: dict[str, Any], message: str, shrink: Operator) -> None:
-    with pytest.raises(pytest.fail.Exception) as raised:
-        check_cpu_kernel(**arguments, operator=shrink)
-    assert re.fullmatch(rf".*test_mistakes\.py:\d+: {re.escape(message)}", str(raised.value))
+def test_check_of_no_case(shrink: Operator) -> None:
+    message = r".*test_mistakes\.py:\d+: the case is a dict; write cases\(\.\.\.\)$"
+    with pytest.raises(pytest.fail.Exception, match=message):
+        check_cpu_kernel({"input": 1}, operator=shrink)  # type: ignore[arg-type]
 
 
 # ---- In the tests of a repository ----------------------------------------------------------------

@@ -182,6 +182,7 @@ RANDOM = {
     "NonMaxSuppression": Random(non_max_suppression_calls(), [10, 11], count=150),
 }
 
+UPDATED = {"data": zeros(3), "updates": zeros(1)}
 SCORES = {"scores": zeros(1, 1, 5)}
 INDEX = np.dtype(np.int64)
 BEST = {"selected_indices": ((1, 3), INDEX), "count": ((1,), INDEX)}
@@ -189,33 +190,12 @@ TOP = {"values": (2, 1), "indices": ((2, 1), INDEX)}
 
 INVALID = [
     *(
-        InvalidCall(
-            "ScatterElements",
-            {"data": zeros(3), "indices": zeros(1, dtype=np.int64) + index, "updates": zeros(1)},
-            {},
-            {"output": (3,)},
-            "indices must be within the axis",
-        )
-        for index in (3, -4, 2**20)
-    ),
-    *(
-        InvalidCall(
-            "ScatterND",
-            {"data": zeros(3), "indices": zeros(1, 1, dtype=np.int64) + index, "updates": zeros(1)},
-            {},
-            {"output": (3,)},
-            "indices must be within data",
-        )
-        for index in (3, -4, 2**20)
-    ),
-    *(
-        InvalidCall(
-            "GatherND",
-            {"data": zeros(3), "indices": zeros(1, 1, dtype=np.int64) + index},
-            {},
-            {"output": (1,)},
-            "indices must be within data",
-        )
+        InvalidCall(op_type, inputs | {"indices": indices + index}, {}, {"output": size}, problem)
+        for op_type, inputs, indices, size, problem in [
+            ("ScatterElements", UPDATED, zeros(1, dtype=np.int64), (3,), "within the axis"),
+            ("ScatterND", UPDATED, zeros(1, 1, dtype=np.int64), (3,), "within data"),
+            ("GatherND", {"data": zeros(3)}, zeros(1, 1, dtype=np.int64), (1,), "within data"),
+        ]
         for index in (3, -4, 2**20)
     ),
     *(

@@ -6,8 +6,7 @@
  * all. Floating-point tensors are arrays of float, also if the model has float16; integer tensors
  * are not converted.
  *
- * The updates are applied in their order, each to the result of the one before. Integers overflow
- * as unsigned ones, because signed overflow is undefined in C; the bits are the same.
+ * The updates are applied in their order, each to the result of the one before: scatter.h.
  */
 #ifndef SCATTERELEMENTS_COMPUTE_H
 #define SCATTERELEMENTS_COMPUTE_H
@@ -15,18 +14,10 @@
 #include <string.h>
 
 #include "generated/scatterelements.h"
+#include "include/opkit/compute/scatter.h"
 
 enum {
     SCATTERELEMENTS_BLOCK = 256 /* updates whose places are computed at once */
-};
-
-enum scatterelements_reduction {
-    SCATTERELEMENTS_NONE,
-    SCATTERELEMENTS_ADD,
-    SCATTERELEMENTS_MUL,
-    SCATTERELEMENTS_MIN,
-    SCATTERELEMENTS_MAX,
-    SCATTERELEMENTS_UNKNOWN
 };
 
 /* Updates in one row of `indices`, and their places. */
@@ -62,98 +53,6 @@ static bool scatterelements_find(const int64_t *indices, int64_t length, size_t 
         }
     }
     return outside >= 0;
-}
-
-static enum scatterelements_reduction scatterelements_read(const char *name)
-{
-    static const char *const names[] = {"none", "add", "mul", "min", "max"};
-    int found = SCATTERELEMENTS_NONE;
-
-    while (found < SCATTERELEMENTS_UNKNOWN && strcmp(name, names[found]) != 0) {
-        found++;
-    }
-    return (enum scatterelements_reduction)found;
-}
-
-/* The smaller one, or NaN if one of them is. */
-static inline float scatterelements_min(float x, float update)
-{
-    return x < update || x != x ? x : update;
-}
-
-static inline float scatterelements_max(float x, float update)
-{
-    return x > update || x != x ? x : update;
-}
-
-static void scatterelements_float32(float *y, const float *updates,
-                                    const struct scatterelements_block *block,
-                                    enum scatterelements_reduction reduction)
-{
-    const size_t *places = block->places;
-
-    updates += block->start;
-    if (reduction == SCATTERELEMENTS_NONE) {
-        for (size_t i = 0; i < block->count; i++) {
-            y[places[i]] = updates[i];
-        }
-    } else if (reduction == SCATTERELEMENTS_ADD) {
-        for (size_t i = 0; i < block->count; i++) {
-            y[places[i]] += updates[i];
-        }
-    } else if (reduction == SCATTERELEMENTS_MUL) {
-        for (size_t i = 0; i < block->count; i++) {
-            y[places[i]] *= updates[i];
-        }
-    } else if (reduction == SCATTERELEMENTS_MIN) {
-        for (size_t i = 0; i < block->count; i++) {
-            y[places[i]] = scatterelements_min(y[places[i]], updates[i]);
-        }
-    } else {
-        for (size_t i = 0; i < block->count; i++) {
-            y[places[i]] = scatterelements_max(y[places[i]], updates[i]);
-        }
-    }
-}
-
-static inline int64_t scatterelements_combine(int64_t x, int64_t update,
-                                              enum scatterelements_reduction reduction)
-{
-    switch (reduction) {
-    case SCATTERELEMENTS_ADD:
-        return (int64_t)((uint64_t)x + (uint64_t)update);
-    case SCATTERELEMENTS_MUL:
-        return (int64_t)((uint64_t)x * (uint64_t)update);
-    case SCATTERELEMENTS_MIN:
-        return x < update ? x : update;
-    case SCATTERELEMENTS_MAX:
-        return x > update ? x : update;
-    default:
-        return update;
-    }
-}
-
-/* In 64 bits: the lower half of sums and products is that of 32 bits. */
-static void scatterelements_int32(int32_t *y, const int32_t *updates,
-                                  const struct scatterelements_block *block,
-                                  enum scatterelements_reduction reduction)
-{
-    updates += block->start;
-    for (size_t i = 0; i < block->count; i++) {
-        int32_t *x = &y[block->places[i]];
-        *x = (int32_t)(uint32_t)scatterelements_combine(*x, updates[i], reduction);
-    }
-}
-
-static void scatterelements_int64(int64_t *y, const int64_t *updates,
-                                  const struct scatterelements_block *block,
-                                  enum scatterelements_reduction reduction)
-{
-    updates += block->start;
-    for (size_t i = 0; i < block->count; i++) {
-        int64_t *x = &y[block->places[i]];
-        *x = scatterelements_combine(*x, updates[i], reduction);
-    }
 }
 
 /* Checks types and shapes. Returns NULL, or an error message. */
@@ -207,13 +106,13 @@ static const char *scatterelements_compute(const struct scatterelements_inputs *
     const struct opkit_tensor *x = &inputs->data;
     const struct opkit_tensor *updates = &inputs->updates;
     const struct opkit_tensor *y = &outputs->output;
-    const enum scatterelements_reduction reduction = scatterelements_read(params->reduction);
+    const enum opkit_reduction_kind reduction = opkit_find_reduction(params->reduction);
 
     const char *problem = scatterelements_check(inputs, params, y);
     if (problem != NULL) {
         return problem;
     }
-    if (reduction == SCATTERELEMENTS_UNKNOWN) {
+    if (reduction == OPKIT_NO_REDUCTION) {
         return "reduction must be none, add, mul, min or max";
     }
 
@@ -247,11 +146,14 @@ static const char *scatterelements_compute(const struct scatterelements_inputs *
                 return "indices must be within the axis: from -length to length - 1";
             }
             if (x->type == OPKIT_FLOAT32) {
-                scatterelements_float32(y->float32, updates->float32, &block, reduction);
+                opkit_update_float32(y->float32, block.places, updates->float32 + block.start,
+                                     block.count, reduction);
             } else if (x->type == OPKIT_INT32) {
-                scatterelements_int32(y->int32, updates->int32, &block, reduction);
+                opkit_update_int32(y->int32, block.places, updates->int32 + block.start,
+                                   block.count, reduction);
             } else {
-                scatterelements_int64(y->int64, updates->int64, &block, reduction);
+                opkit_update_int64(y->int64, block.places, updates->int64 + block.start,
+                                   block.count, reduction);
             }
         }
         for (size_t i = last; i > 0 && ++position[i - 1] == updates->shape[i - 1]; i--) {

@@ -6,8 +6,7 @@
  * Floating-point tensors are arrays of float, also if the model has float16; integer tensors are
  * not converted.
  *
- * The updates are applied in their order, each to the result of the one before. Integers overflow
- * as unsigned ones, because signed overflow is undefined in C; the bits are the same.
+ * The updates are applied in their order, each to the result of the one before: scatter.h.
  */
 #ifndef SCATTERND_COMPUTE_H
 #define SCATTERND_COMPUTE_H
@@ -15,81 +14,7 @@
 #include <string.h>
 
 #include "generated/scatternd.h"
-
-enum scatternd_reduction {
-    SCATTERND_NONE,
-    SCATTERND_ADD,
-    SCATTERND_MUL,
-    SCATTERND_MIN,
-    SCATTERND_MAX,
-    SCATTERND_UNKNOWN
-};
-
-static enum scatternd_reduction scatternd_read(const char *name)
-{
-    static const char *const names[] = {"none", "add", "mul", "min", "max"};
-    int found = SCATTERND_NONE;
-
-    while (found < SCATTERND_UNKNOWN && strcmp(name, names[found]) != 0) {
-        found++;
-    }
-    return (enum scatternd_reduction)found;
-}
-
-/* Applies one update: `count` elements, one after another in memory. */
-static void scatternd_float32(float *y, const float *update, size_t count,
-                              enum scatternd_reduction reduction)
-{
-    if (reduction == SCATTERND_ADD) {
-        for (size_t i = 0; i < count; i++) {
-            y[i] += update[i];
-        }
-    } else if (reduction == SCATTERND_MUL) {
-        for (size_t i = 0; i < count; i++) {
-            y[i] *= update[i];
-        }
-    } else if (reduction == SCATTERND_MIN) { /* NaN if one of them is */
-        for (size_t i = 0; i < count; i++) {
-            y[i] = y[i] < update[i] || y[i] != y[i] ? y[i] : update[i];
-        }
-    } else {
-        for (size_t i = 0; i < count; i++) {
-            y[i] = y[i] > update[i] || y[i] != y[i] ? y[i] : update[i];
-        }
-    }
-}
-
-static inline int64_t scatternd_combine(int64_t x, int64_t update,
-                                        enum scatternd_reduction reduction)
-{
-    if (reduction == SCATTERND_ADD) {
-        return (int64_t)((uint64_t)x + (uint64_t)update);
-    }
-    if (reduction == SCATTERND_MUL) {
-        return (int64_t)((uint64_t)x * (uint64_t)update);
-    }
-    if (reduction == SCATTERND_MIN) {
-        return x < update ? x : update;
-    }
-    return x > update ? x : update;
-}
-
-/* In 64 bits: the lower half of sums and products is that of 32 bits. */
-static void scatternd_int32(int32_t *y, const int32_t *update, size_t count,
-                            enum scatternd_reduction reduction)
-{
-    for (size_t i = 0; i < count; i++) {
-        y[i] = (int32_t)(uint32_t)scatternd_combine(y[i], update[i], reduction);
-    }
-}
-
-static void scatternd_int64(int64_t *y, const int64_t *update, size_t count,
-                            enum scatternd_reduction reduction)
-{
-    for (size_t i = 0; i < count; i++) {
-        y[i] = scatternd_combine(y[i], update[i], reduction);
-    }
-}
+#include "include/opkit/compute/scatter.h"
 
 /* Checks types and shapes. Returns NULL, or an error message. */
 static const char *scatternd_check(const struct scatternd_inputs *inputs,
@@ -143,13 +68,13 @@ static const char *scatternd_compute(const struct scatternd_inputs *inputs,
     const struct opkit_tensor *x = &inputs->data;
     const struct opkit_tensor *updates = &inputs->updates;
     const struct opkit_tensor *y = &outputs->output;
-    const enum scatternd_reduction reduction = scatternd_read(params->reduction);
+    const enum opkit_reduction_kind reduction = opkit_find_reduction(params->reduction);
 
     const char *problem = scatternd_check(inputs, y);
     if (problem != NULL) {
         return problem;
     }
-    if (reduction == SCATTERND_UNKNOWN) {
+    if (reduction == OPKIT_NO_REDUCTION) {
         return "reduction must be none, add, mul, min or max";
     }
 
@@ -175,15 +100,16 @@ static const char *scatternd_compute(const struct scatternd_inputs *inputs,
             place = place * x->shape[i] + (size_t)found;
         }
         place *= slice;
-        if (reduction == SCATTERND_NONE) {
+        if (reduction == OPKIT_REPLACE) {
             memcpy((char *)y->data + place * element, (const char *)updates->data + first * element,
                    slice * element);
         } else if (x->type == OPKIT_FLOAT32) {
-            scatternd_float32(y->float32 + place, updates->float32 + first, slice, reduction);
+            opkit_update_float32(y->float32 + place, NULL, updates->float32 + first, slice,
+                                 reduction);
         } else if (x->type == OPKIT_INT32) {
-            scatternd_int32(y->int32 + place, updates->int32 + first, slice, reduction);
+            opkit_update_int32(y->int32 + place, NULL, updates->int32 + first, slice, reduction);
         } else {
-            scatternd_int64(y->int64 + place, updates->int64 + first, slice, reduction);
+            opkit_update_int64(y->int64 + place, NULL, updates->int64 + first, slice, reduction);
         }
     }
     return NULL;

@@ -11,7 +11,7 @@ import numpy as np
 from opkit.check.checking import FILLS, TIME_LIMIT, kernel_problem
 from opkit.check.results import PassedRun
 from opkit.errors import OpkitError
-from opkit.runtimes.invocation import Array, RunResult
+from opkit.runtimes.invocation import RunResult
 
 MAX_BYTES = 1 << 26  # of the tensors of a batch; larger cases only run alone
 MAX_NAMES = 3  # of cases, in a message
@@ -88,20 +88,17 @@ def _failures(runs: Sequence[PassedRun], alternates: bool) -> Iterator[_Failure]
 def _difference(run: PassedRun, result: RunResult) -> str:
     """Return the first output with other bits than in the run alone, with its first element."""
     for name, alone in run.outputs.items():
-        if (shared := result.outputs.get(name)) is not None and _bits(shared) != _bits(alone):
+        if (shared := result.outputs.get(name)) is not None and shared.tobytes() != alone.tobytes():
             size = shared.dtype.itemsize
             bytes_ = (
-                np.frombuffer(_bits(each), np.uint8).reshape(-1, size) for each in (shared, alone)
+                np.frombuffer(each.tobytes(), np.uint8).reshape(-1, size)
+                for each in (shared, alone)
             )
             differs = np.not_equal(*bytes_).any(axis=1)
             index = tuple(map(int, np.unravel_index(int(differs.argmax()), shared.shape)))
             place = ", ".join(map(str, index))
             return f"{name}[{place}] is {shared[index]}, alone {alone[index]}"
     return ""
-
-
-def _bits(array: Array) -> bytes:
-    return array.tobytes()
 
 
 def _smallest(failure: _Failure) -> _Failure:

@@ -8,6 +8,7 @@ from opkit.description.types import ELEMENT_TYPES
 from opkit.files.operator_texts import (
     CASE_DTYPE,
     argument_lines,
+    compute_declaration,
     first_dtype,
     is_copy,
     param_doc,
@@ -102,15 +103,8 @@ def _loop(spec: OpSpec, notice: str, tabulates: bool, include: str, scalar: str)
                 ),
             ]
         ),
-        declaration=wrapped(
-            f"static const char *{spec.lower}_compute(",
-            [
-                f"const struct {spec.lower}_inputs *inputs",
-                f"const struct {spec.lower}_params *params",
-                f"struct {spec.lower}_outputs *outputs",
-                *(["struct opkit_half_table *table"] if tabulates else ()),
-            ],
-            ")",
+        declaration=compute_declaration(
+            spec, *(["struct opkit_half_table *table"] if tabulates else ())
         ),
         loops="tabulate" if tabulates else "elementwise",
         about=_ABOUT_TABLE if tabulates else _ABOUT,

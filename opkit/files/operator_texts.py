@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from opkit.code_layout import LINE_LENGTH
+from opkit.code_layout import LINE_LENGTH, wrapped
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.text import escape_comment
 
@@ -37,6 +37,16 @@ def argument_lines(arguments: Sequence[tuple[str, str]]) -> str:
         comment_lines(f" *   {name.ljust(width)}  ", " ".join(doc.split()))
         for name, doc in arguments
     )
+
+
+def compute_declaration(spec: OpSpec, *more: str) -> str:
+    """Return the declaration of `<op>_compute`, perhaps with more arguments."""
+    arguments = [
+        f"const struct {spec.lower}_inputs *inputs",
+        f"const struct {spec.lower}_params *params",
+        f"struct {spec.lower}_outputs *outputs",
+    ]
+    return wrapped(f"static const char *{spec.lower}_compute(", [*arguments, *more], ")")
 
 
 def tensor_doc(tensor: Tensor) -> str:

@@ -15,6 +15,7 @@ from opkit.files.operator_texts import (
     CASE_DTYPE,
     argument_lines,
     comment_lines,
+    compute_declaration,
     is_copy,
     param_doc,
     tensor_doc,
@@ -100,15 +101,7 @@ def _compute_file(spec: OpSpec, so_far: str, statements: str, result: str) -> st
         name=spec.name,
         lower=spec.lower,
         upper=spec.lower.upper(),
-        declaration=wrapped(
-            f"static const char *{spec.lower}_compute(",
-            [
-                f"const struct {spec.lower}_inputs *inputs",
-                f"const struct {spec.lower}_params *params",
-                f"struct {spec.lower}_outputs *outputs",
-            ],
-            ")",
-        ),
+        declaration=compute_declaration(spec),
         arguments=argument_lines(lines),
         element=comment_lines(
             " *     ",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -247,30 +247,30 @@ def _problems(
     required = requirements.exports
     absent = [name for name in required if name not in library.exports]
     if absent:
-        yield f"it does not export {_listed(absent)}, which the runtime looks up"
+        yield f"it does not export {', '.join(absent)}, which the runtime looks up"
     others = [name for name in library.exports if name not in required]
     if others:
         yield (
-            f"it exports {_listed(others)} besides {_listed(required)}; two operators in one "
+            f"it exports {', '.join(others)} besides {', '.join(required)}; two operators in one "
             "process would clash: make them static"
         )
     names = [each.name for each in requirements.libraries]
     for name in library.needed:
         if name not in names:
-            yield f"it needs {name}; the board has {_listed(names)}"
+            yield f"it needs {name}; the board has {', '.join(names)}"
     for version, symbols in library.versions.items():
         if any_glibc or not version.startswith("GLIBC_"):
             continue
         glibc = glibc_version(version)
         if glibc is None or version_key(glibc) > version_key(abi.glibc_ceiling):
             yield (
-                f"it needs {version} ({_listed(symbols) or 'no symbol'}), but an {abi.name} system "
-                f"may have glibc {abi.glibc_ceiling}: build with toolchain=zig, or with a compiler "
+                f"it needs {version} ({', '.join(symbols) or 'no symbol'}), but an {abi.name} "
+                f"system may have glibc {abi.glibc_ceiling}: build with toolchain=zig, or with a compiler "
                 "whose glibc is no newer"
             )
     yield from _undefined(library, requirements.libraries)
     if library.run_paths:
-        yield f"it has the run path {_listed(library.run_paths)}; link without -rpath"
+        yield f"it has the run path {', '.join(library.run_paths)}; link without -rpath"
     if library.executable_stack:
         yield "it asks for an executable stack; link with -z noexecstack"
     if library.text_relocations:
@@ -284,13 +284,9 @@ def _undefined(library: Library, present: Sequence[SystemLibrary]) -> Iterator[s
         others = [name for name in others if name not in calls]
         if calls and each.name not in library.needed:
             missing = f"without needing {each.name}; link with {each.link_flag}"
-            yield f"it calls {_listed(calls)} {missing}"
+            yield f"it calls {', '.join(calls)} {missing}"
         refused = [name for name in calls if each.exports is not None and name not in each.exports]
         if refused:
-            yield f"it calls {_listed(refused)}, which the board's {each.name} does not export"
+            yield f"it calls {', '.join(refused)}, which the board's {each.name} does not export"
     if others:
-        yield f"it uses {_listed(others)}, which no library that it needs defines"
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)
+        yield f"it uses {', '.join(others)}, which no library that it needs defines"

@@ -9,9 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.toolchains.abi import ABIS
-from tests.compiling import C_SOURCES, LANGUAGES, build, compile_c
-from tests.marks import quick_first
+from tests.compiling import C_SOURCES, build
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +52,3 @@ def test_neighboring_axes_are_one_loop(
 ) -> None:
     """Counts: kept and reduced places, rows of a block, columns, terms."""
     assert planned(program, shape, axes)[0] == counts
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("abi", quick_first(2, ABIS))
-def test_header_compiles_without_warnings(tmp_path: Path, abi: str, language: str) -> None:
-    source = tmp_path / "axes.c"
-    source.write_text('#include "opkit/compute/sum_axes.h"\n')
-    run = compile_c(tmp_path / "axes.o", "-c", source, abi=ABIS[abi], language=language)
-    assert run.returncode == 0, run.stderr

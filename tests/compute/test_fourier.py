@@ -10,27 +10,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from opkit.toolchains.abi import ABIS
-from opkit.toolchains.flags import EXACT, optimization
-from tests.compiling import C_SOURCES, LANGUAGES, build, compile_c
-from tests.marks import quick_first
+from tests.compiling import C_SOURCES
+from tests.compute.programs import programs_of
 
 SOURCE = C_SOURCES / "fourier_program.c"
 LENGTHS = (*range(1, 41), 74, 97, 128, 210, 243, 256, 400, 512, 961, 1009, 4096)
 """Powers of 2, products, primes; 37 and more are factors of Bluestein's algorithm."""
 ERROR = 1e-14
 """Relative to the norm of a row."""
-MACHINES = {
-    "fast": (*optimization("x64", "zig"), *EXACT),
-    "plain": ("-O0",),
-    "wide": ("-O3", "-mavx2", "-mfma", *EXACT),
-}
 
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("fourier")
-    return {name: build(folder / name, *flags, SOURCE, "-lm") for name, flags in MACHINES.items()}
+    return programs_of(SOURCE, tmp_path_factory.mktemp("fourier"))
 
 
 def transformed(program: Path, kind: str, x: NDArray[Any]) -> NDArray[Any]:
@@ -78,12 +70,3 @@ def test_same_bits_with_all_vectors(programs: dict[str, Path]) -> None:
         x = rows(length, 8)
         found = {transformed(program, "complex", x).tobytes() for program in programs.values()}
         assert len(found) == 1
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("abi", quick_first(2, ABIS))
-def test_header_compiles_without_warnings(tmp_path: Path, abi: str, language: str) -> None:
-    source = tmp_path / "fourier.c"
-    source.write_text('#include "opkit/compute/fourier.h"\n')
-    run = compile_c(tmp_path / "fourier.o", "-c", source, abi=ABIS[abi], language=language)
-    assert run.returncode == 0, run.stderr

@@ -8,20 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.toolchains.abi import ABIS
-from opkit.toolchains.flags import EXACT, optimization
-from tests.compiling import C_SOURCES, LANGUAGES, build, compile_c
-from tests.marks import quick_first
+from tests.compiling import C_SOURCES
+from tests.compute.programs import programs_of
 
 SOURCE = C_SOURCES / "reduce_program.c"
 COUNTS = (0, 1, 15, 16, 17, 31, 511, 512, 513, 1024, 5000, 65536)
 RELATIVE = 2**-19
 """The header's bound of the error, relative to the sum of magnitudes."""
-MACHINES = {
-    "fast": (*optimization("x64", "zig"), *EXACT),
-    "plain": ("-O0",),
-    "wide": ("-O3", "-mavx2", "-mfma", *EXACT),
-}
 
 
 def sums(program: Path, x: np.ndarray) -> np.ndarray:
@@ -31,8 +24,7 @@ def sums(program: Path, x: np.ndarray) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("reduce")
-    return {name: build(folder / name, *flags, SOURCE) for name, flags in MACHINES.items()}
+    return programs_of(SOURCE, tmp_path_factory.mktemp("reduce"))
 
 
 @pytest.mark.parametrize("count", COUNTS)
@@ -76,12 +68,3 @@ def test_infinity_and_nan(programs: dict[str, Path]) -> None:
     assert sums(programs["fast"], x)[:5].tolist() == [np.inf] * 5
     x[301] = np.nan
     assert np.isnan(sums(programs["fast"], x)).all()
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("abi", quick_first(2, ABIS))
-def test_header_compiles_without_warnings(tmp_path: Path, abi: str, language: str) -> None:
-    source = tmp_path / "reduce.c"
-    source.write_text('#include "opkit/compute/reduce.h"\n')
-    run = compile_c(tmp_path / "reduce.o", "-c", source, abi=ABIS[abi], language=language)
-    assert run.returncode == 0, run.stderr

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit.toolchains.abi import ABIS
-from tests.compiling import C_SOURCES, LANGUAGES, build, compile_c
-from tests.marks import quick_first
+from tests.compiling import C_SOURCES, LANGUAGES, build
 
 SOURCE = C_SOURCES / "scratch_program.c"
 HUGE, ALMOST = 2**64 - 1, 2**64 - 11
@@ -53,17 +51,6 @@ def test_checks_get_new_memory_of_the_exact_size(tmp_path: Path) -> None:
     words = [line.removesuffix(" misaligned") for line in lines]
     assert words[:3] == ["0: alloc 0", "100: free alloc 100", "100: free alloc 100"]
     assert words[-4:] == ["200: free alloc 200", "release: free free", "1: alloc 1", " free"]
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("abi", quick_first(2, ABIS))
-def test_headers_compile(tmp_path: Path, abi: str, language: str) -> None:
-    source = tmp_path / "headers.c"
-    source.write_text(
-        "#include <opkit/compute/scratch.h>\n#include <opkit/compute/half.h>\nint used;\n"
-    )
-    compiled = compile_c(tmp_path / "headers.o", "-c", source, abi=ABIS[abi], language=language)
-    assert compiled.returncode == 0, compiled.stderr
 
 
 def _output(program: Path, *arguments: str) -> str:

@@ -2,14 +2,10 @@
 
 import pytest
 import resizearea_reference
+from test_resizearea import SIZES
 
-from opkit.testing import cases, check_vx_kernel, run_vx_kernel, special, uniform, vary_params
+from opkit.testing import cases, check_vx_kernel, run_vx_kernel, special, uniform
 
-SIZES = vary_params(
-    {"size": [3, 10], "align_corners": False},
-    size=[[1, 1], [4, 4]],  # 4x4: also shapes that match both layouts
-)
-SIZES += [{"size": [7, 2], "align_corners": True}]
 CASES = cases(
     shapes=[
         {"input": (1, 1, 1, 1)},

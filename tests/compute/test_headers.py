@@ -1,0 +1,25 @@
+"""Each header of the math compiles alone, in C and C++, for every ABI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from opkit.toolchains.abi import ABIS
+from tests.compiling import LANGUAGES, OPKIT, compile_c
+from tests.marks import quick_first
+
+HEADERS = {path.name for path in (OPKIT / "compute").glob("*.h")} - {"thread_pool.h"}
+"""All but a part of parallel.h."""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("abi", quick_first(1, ABIS))
+def test_header_compiles_without_warnings(tmp_path: Path, abi: str, language: str) -> None:
+    assert len(HEADERS) > 10
+    for header in sorted(HEADERS):
+        source = tmp_path / "header.c"
+        source.write_text(f'#include "opkit/compute/{header}"\nint used;\n')
+        run = compile_c(tmp_path / "header.o", "-c", source, abi=ABIS[abi], language=language)
+        assert run.returncode == 0, run.stderr

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import os
 import re
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from opkit.toolchains.abi import ABIS, Abi
-from tests.compiling import C_SOURCES, HOST, build, compile_c
+from opkit.toolchains.abi import ABIS
+from tests.compiling import C_SOURCES, HOST, compile_c
+from tests.compute.programs import CHECKED, Machine
 from tests.marks import quick_first
 
 Bits16 = npt.NDArray[np.uint16]
@@ -25,34 +24,6 @@ SOURCE = C_SOURCES / "half_program.c"
 ALL_HALVES: Bits16 = np.arange(1 << 16, dtype=np.uint16)
 
 
-@dataclass(frozen=True)
-class Machine:
-    """A processor on which programs run.
-
-    Attributes:
-        abi: its ABI.
-        flags: for the compiler, in addition to those for the ABI's oldest processor.
-        processor: qemu's name of it; None: any, so this machine's own if it runs the ABI.
-    """
-
-    abi: Abi
-    flags: tuple[str, ...] = ("-O2",)
-    processor: str | None = None
-
-    @property
-    def emulator(self) -> list[str]:
-        """Return the command that runs a program of the machine, up to the program."""
-        if self.abi is HOST and self.processor is None:
-            return []
-        names = (f"qemu-{self.abi.processor}-static", f"qemu-{self.abi.processor}")
-        program = next(filter(None, map(shutil.which, names)), None)
-        if program is None:
-            reason = f"{names[0]} is not on PATH; apt-get install qemu-user-static"
-            (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
-        return [program, *(("-cpu", self.processor) if self.processor else ())]
-
-
-CHECKED = ("-O0", "-fsanitize=undefined", "-fsanitize-trap=undefined")
 PORTABLE = "-DOPKIT_PORTABLE_HALF"
 MACHINES = {
     "host": Machine(HOST),
@@ -89,16 +60,7 @@ class Half:
 @pytest.fixture(scope="module", params=quick_first(2, MACHINES))
 def command(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Return the command that starts the program on a machine."""
-    machine = MACHINES[request.param]
-    emulator = machine.emulator
-    program = tmp_path_factory.mktemp("half") / "half_program"
-    target = []
-    if machine.abi is not HOST:
-        # Static, so that qemu needs no other file of the foreign system; stripped, so that zig
-        # compiles the same C library as for the programs of `scons check`.
-        target = [f"--target={machine.abi.triple.replace('gnu', 'musl')}", "-static", "-s"]
-    build(program, *target, *machine.flags, SOURCE, abi=machine.abi)
-    return [*emulator, str(program)]
+    return MACHINES[request.param].command(SOURCE, tmp_path_factory.mktemp("half"))
 
 
 @pytest.fixture(params=["arrays", "single", "in_place"])

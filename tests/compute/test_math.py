@@ -18,8 +18,8 @@ import pytest
 
 from opkit.toolchains.abi import ABIS, Abi
 from opkit.toolchains.flags import EXACT
-from tests.compiling import C_SOURCES, HOST, LANGUAGES, OPKIT, build, compile_c
-from tests.compute.test_half import CHECKED, Machine
+from tests.compiling import C_SOURCES, HOST, LANGUAGES, OPKIT, compile_c
+from tests.compute.programs import CHECKED, Machine
 from tests.marks import quick_first
 from tests.repositories import ROOT
 
@@ -79,13 +79,9 @@ class Program:
     """math_loops.c on a machine."""
 
     def __init__(self, machine: Machine, folder: Path) -> None:
-        emulator = machine.emulator
-        target: list[str] = []
-        if machine.abi is not HOST:
-            target = [f"--target={machine.abi.triple.replace('gnu', 'musl')}", "-static", "-s"]
-        path = build(folder / "math_loops", *target, *machine.flags, SOURCE, abi=machine.abi)
-        self.command = [*emulator, str(path)]
-        self.count = COUNT if not emulator and machine.flags != CHECKED else COUNT_IN_EMULATOR
+        self.command = machine.command(SOURCE, folder)
+        is_slow = machine.emulator or machine.flags == CHECKED
+        self.count = COUNT_IN_EMULATOR if is_slow else COUNT
 
     def __call__(self, name: str, x: Floats) -> Floats:
         command = [*self.command, name]

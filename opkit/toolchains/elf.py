@@ -265,8 +265,8 @@ def _problems(
         if glibc is None or version_key(glibc) > version_key(abi.glibc_ceiling):
             yield (
                 f"it needs {version} ({', '.join(symbols) or 'no symbol'}), but an {abi.name} "
-                f"system may have glibc {abi.glibc_ceiling}: build with toolchain=zig, or with a compiler "
-                "whose glibc is no newer"
+                f"system may have glibc {abi.glibc_ceiling}: build with toolchain=zig, or with a "
+                "compiler whose glibc is no newer"
             )
     yield from _undefined(library, requirements.libraries)
     if library.run_paths:

@@ -65,7 +65,7 @@ def test_example_check_passes(name: str, example: Callable[[str], Repository]) -
     """Operators of ONNX: tests/operators/test_own_tests.py."""
     checked = example(name).scons("check")
     assert re.search(r"^\d+ passed", checked.stdout, re.MULTILINE)
-    assert re.search(r"^CPU kernel .* us$", checked.stdout, re.MULTILINE)
+    assert re.search(r"^CPU kernel .* [mu]s$", checked.stdout, re.MULTILINE)
     if any((EXAMPLES / name).glob("*.vx")):
         assert re.search(r"^VX kernel .* -$", checked.stdout, re.MULTILINE), checked.stdout
         assert "FAILED" not in checked.stdout

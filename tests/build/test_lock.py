@@ -45,7 +45,7 @@ def test_commands_of_a_killed_scons_hold_the_lock(tmp_path: Path) -> None:
     held = scons_state.acquire_lock(tmp_path)
     left_behind = subprocess.Popen(["sleep", "60"], pass_fds=[held])
     os.close(held)
-    code = f"from opkit.build.scons_state import *; acquire(Path({str(tmp_path)!r}))"
+    code = f"from opkit.build.scons_state import *; acquire_lock(Path({str(tmp_path)!r}))"
     environment = {**os.environ, "PYTHONPATH": str(Path(scons_state.__file__).parents[2])}
     waiting = subprocess.Popen(
         [sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, text=True

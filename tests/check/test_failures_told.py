@@ -116,14 +116,14 @@ def test_passing_check_is_one_row(told: Repository) -> None:
     for command in (["SCons", "-Q", "check", "quick=1"], ["pytest"]):
         printed = told.run(*command).stdout
         _, _, summary = printed.partition(" kernels against their reference ====")
-        rows = r"=+\n+kernel .*\nCPU kernel +24 +0 +0 .* us\n"
+        rows = r"=+\n+kernel .*\nCPU kernel +24 +0 +0 .* [mu]s\n"
         assert re.fullmatch(rows + r"(=+ )?24 passed in .*\n", summary), printed
 
 
 @pytest.mark.slow
 def test_verbose_check_shows_every_case(told: Repository) -> None:
     printed = told.scons("-Q", "check", "quick=1", "verbose=1").stdout
-    row = r"^CPU kernel +\d+-uniform-mode=\d +0 +0 .* us$"
+    row = r"^CPU kernel +\d+-uniform-mode=\d +0 +0 .* [mu]s$"
     assert len(re.findall(row, printed, re.MULTILINE)) == 24
 
 

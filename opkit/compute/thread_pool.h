@@ -7,7 +7,7 @@
  *
  * Plain C11 and C++11, with GNU's atomic operations and POSIX threads.
  */
-#ifndef OPKIT_THREAD_POOL_H
+#if defined(OPKIT_THREADS) && !defined(OPKIT_THREAD_POOL_H) /* editors read it alone, too */
 #define OPKIT_THREAD_POOL_H
 
 #include <fenv.h>

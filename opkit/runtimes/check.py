@@ -22,12 +22,7 @@ from opkit.runtimes.executor import Executor
 
 if TYPE_CHECKING:
     from opkit.mutation.plan import MutableSource
-    from opkit.runtimes.invocation import (
-        CallingConvention,
-        Kernel,
-        SimulatedKernel,
-        VendorKernel,
-    )
+    from opkit.runtimes.invocation import CallingConvention, Kernel, SimulatedKernel, VendorKernel
 
 
 def _no_vendor_kernel(spec: OpSpec, executor: Executor, root: Path) -> VendorKernel:

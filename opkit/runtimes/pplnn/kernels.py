@@ -96,6 +96,7 @@ _NOT_BUILT = (
     "the build lacks the operator: run `python3 pplnn/apply.py PPLNN`, cmake, and build it again"
 )
 _MODEL = "model.onnx"
+_OUTPUT_OPTIONS = ("--save-outputs", "--save-data-dir", ".")
 _OUTPUT_INFO = re.compile(r"name: (\S+)\n *dim\(s\):([ 0-9]*)\n *data type: (\S+)\n")
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
 _ERROR = re.compile(r"\[ERROR\](?:\[[^]]*\])* ?(.*)")
@@ -158,7 +159,21 @@ class EngineKernel:
 
     def _run(self, invocation: Invocation, limit: float) -> RunResult:
         CONVENTION.marshal(self.spec.params, invocation.params)
-        command = [*self.executor.command, *self._write_files(invocation)]
+        for left in self._folder.glob("pplnn_output-*.dat"):
+            left.unlink()  # of another case
+        arrays = {each.name: invocation.inputs[each.name] for each in self.spec.inputs}
+        model = one_node_model(
+            self.spec,
+            {name: Signature(array.shape, array.dtype) for name, array in arrays.items()},
+            {name: Signature(*signature) for name, signature in invocation.outputs.items()},
+            invocation.params,
+        )
+        (self._folder / _MODEL).write_bytes(model)
+        files = [f"input{index}.dat" for index in range(len(arrays))]
+        for file, array in zip(files, arrays.values(), strict=True):
+            (self._folder / file).write_bytes(array.tobytes())
+        options = ["--onnx-model", _MODEL, "--inputs", ",".join(files), *_OUTPUT_OPTIONS]
+        command = [*self.executor.command, *options]
         worker = start_worker(command, self.executor.environment, self._folder)
         printed = bytearray()
         worker.send(b"", LOAD_LIMIT + limit)
@@ -177,24 +192,6 @@ class EngineKernel:
         if status := worker.process.returncode:
             return RunResult(fault=_fault(status, output + stderr))
         return self._result(invocation, output)
-
-    def _write_files(self, invocation: Invocation) -> list[str]:
-        """Write the model and the inputs; return the tool's arguments."""
-        for left in self._folder.glob("pplnn_output-*.dat"):
-            left.unlink()  # of another case
-        arrays = {each.name: invocation.inputs[each.name] for each in self.spec.inputs}
-        model = one_node_model(
-            self.spec,
-            {name: Signature(array.shape, array.dtype) for name, array in arrays.items()},
-            {name: Signature(*signature) for name, signature in invocation.outputs.items()},
-            invocation.params,
-        )
-        (self._folder / _MODEL).write_bytes(model)
-        files = [f"input{index}.dat" for index in range(len(arrays))]
-        for file, array in zip(files, arrays.values(), strict=True):
-            (self._folder / file).write_bytes(array.tobytes())
-        inputs = ["--inputs", ",".join(files)]
-        return ["--onnx-model", _MODEL, *inputs, "--save-outputs", "--save-data-dir", "."]
 
     def _result(self, invocation: Invocation, printed: str) -> RunResult:
         """Return the outputs in the tool's files, or the fault."""

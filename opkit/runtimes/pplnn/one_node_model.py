@@ -64,25 +64,6 @@ def one_node_model(
         params: name -> value, of every param.
     """
     own = settings(spec)
-    versions = {"": STANDARD_OPSET} | {own.domain: own.opset[1]}
-    opsets = [_text(1, domain) + _integer(2, version) for domain, version in versions.items()]
-    return b"".join(
-        [
-            _integer(1, IR_VERSION),
-            _message(7, _graph(spec, own.domain, inputs, outputs, params)),
-            *(_message(8, opset) for opset in opsets),
-        ]
-    )
-
-
-def _graph(
-    spec: OpSpec,
-    domain: str,
-    inputs: Mapping[str, Signature],
-    outputs: Mapping[str, Signature],
-    params: Mapping[str, Any],
-) -> bytes:
-    """Return a GraphProto."""
     attributes = [
         _attribute(param, params[param.name])
         for param in spec.params
@@ -94,16 +75,18 @@ def _graph(
         _text(3, "node"),
         _text(4, spec.name),
         *(_message(5, attribute) for attribute in attributes),
-        _text(7, domain),
+        _text(7, own.domain),
     ]
-    return b"".join(
-        [
-            _message(1, b"".join(node)),
-            _text(2, "graph"),
-            *(_message(11, _value_info(name, each)) for name, each in inputs.items()),
-            *(_message(12, _value_info(name, each)) for name, each in outputs.items()),
-        ]
-    )
+    graph = [
+        _message(1, b"".join(node)),
+        _text(2, "graph"),
+        *(_message(11, _value_info(name, each)) for name, each in inputs.items()),
+        *(_message(12, _value_info(name, each)) for name, each in outputs.items()),
+    ]
+    versions = {"": STANDARD_OPSET} | {own.domain: own.opset[1]}
+    opsets = [_text(1, domain) + _integer(2, version) for domain, version in versions.items()]
+    model = [_integer(1, IR_VERSION), _message(7, b"".join(graph))]
+    return b"".join([*model, *(_message(8, opset) for opset in opsets)])
 
 
 def _value_info(name: str, signature: Signature) -> bytes:

@@ -7,17 +7,11 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
+from opkit.code_layout import block_comment, wrapped
 from opkit.description.spec import OpSpec
 from opkit.runtimes.pplnn import apply
 from opkit.runtimes.pplnn.apply import Insertion, Overlay
 from opkit.runtimes.pplnn.describe import settings
-from opkit.runtimes.pplnn.registration import (
-    engine_lines,
-    function,
-    key,
-    parser_lines,
-    registration_sources,
-)
 from opkit.runtimes.pplnn.tree_names import ENGINES, names
 from opkit.text import render
 
@@ -52,7 +46,7 @@ def generated_files(spec: OpSpec, paths: Iterable[str]) -> dict[str, str]:
             f"pplnn/cmake/{name}": (_CMAKE / name).read_text(encoding="utf-8")
             for name in _SAME_EVERYWHERE
         },
-        **registration_sources(spec),
+        **_registration_sources(spec),
     }
 
 
@@ -63,52 +57,40 @@ def overlay(spec: OpSpec, sources: Iterable[str]) -> Overlay:
         spec: the operator.
         sources: the paths of the generated files in pplnn/src/.
     """
-    domain = re.escape(settings(spec).domain)
+    called = names(spec)
+    parsers = "src/ppl/nn/models/onnx/param_parser_manager.cc"
+    places = [
+        (parsers, "using namespace std;", "ParamParserManager::ParamParserManager()"),
+        *(
+            (
+                f"src/ppl/nn/engines/{engine}/optimizer/{engine}_ops.cc",
+                f"namespace ppl {{ namespace nn {{ namespace {engine}",
+                "void RegisterBuiltinOpImpls()",
+            )
+            for engine in ENGINES
+        ),
+    ]
+    lines = [parser_lines(spec), *(engine_lines(spec, engine) for engine in ENGINES)]
+    insertions = []
+    for (file, includes, body), (headers, registration) in zip(places, lines, strict=True):
+        if headers:
+            insertions.append(Insertion(file, headers, before=includes))
+        insertions.append(Insertion(file, registration, inside=body))
     return Overlay(
         operator=key(spec),
-        folder=_folder(spec),
+        folder=f"src/ppl/nn/oputils/{called.folder}/{called.stem}",
         record=_record(spec),
         files=[path[len("pplnn/") :] for path in sources],
         sources=[source.path for source in spec.sources],
-        insertions=_insertions(spec),
-        registered=rf'\(\s*"{domain}"\s*,\s*"{spec.name}"\s*,',
+        insertions=insertions,
+        registered=rf'\(\s*"{re.escape(settings(spec).domain)}"\s*,\s*"{spec.name}"\s*,',
         refusal=_refusal(spec),
     )
-
-
-def _folder(spec: OpSpec) -> str:
-    """Return the folder of the operator's own headers in a checkout."""
-    called = names(spec)
-    return f"src/ppl/nn/oputils/{called.folder}/{called.stem}"
 
 
 def _record(spec: OpSpec) -> str:
     called = names(spec)
     return f"src/ppl/nn/oputils/{called.folder}.{called.stem}.overlay.json"
-
-
-def _insertions(spec: OpSpec) -> list[Insertion]:
-    def insert(file: str, includes: str, body: str, lines: tuple[list[str], list[str]]) -> None:
-        headers, registration = lines
-        if headers:
-            insertions.append(Insertion(file, headers, before=includes))
-        insertions.append(Insertion(file, registration, inside=body))
-
-    insertions: list[Insertion] = []
-    insert(
-        "src/ppl/nn/models/onnx/param_parser_manager.cc",
-        "using namespace std;",
-        "ParamParserManager::ParamParserManager()",
-        parser_lines(spec),
-    )
-    for engine in ENGINES:
-        insert(
-            f"src/ppl/nn/engines/{engine}/optimizer/{engine}_ops.cc",
-            f"namespace ppl {{ namespace nn {{ namespace {engine}",
-            "void RegisterBuiltinOpImpls()",
-            engine_lines(spec, engine),
-        )
-    return insertions
 
 
 def _refusal(spec: OpSpec) -> str:
@@ -143,7 +125,7 @@ def _operator(spec: OpSpec, sources: Sequence[str]) -> str:
         "runtimes/pplnn/templates/cmake/operator.cmake",
         name=spec.name,
         key=key(spec),
-        function=function(spec),
+        function=f"Register_{_identifier(spec)}",
         record=_record(spec),
         sources="\n".join(
             _list(f"opkit_{name}_sources", map(_in_repository, paths))
@@ -162,3 +144,87 @@ def _list(variable: str, items: Iterable[str]) -> str:
     """Return the CMake command that sets a variable to a list."""
     lines = "".join(f'\n    "{item}"' for item in items)
     return f"set({variable}{lines})"
+
+
+# ---- The registration ----------------------------------------------------------------------------
+
+
+def key(spec: OpSpec) -> str:
+    """Return the unique name of the operator: the domain and the type of its nodes."""
+    return f"{settings(spec).domain}.{spec.name}".lstrip(".")
+
+
+def parser_lines(spec: OpSpec) -> tuple[list[str], list[str]]:
+    """Return the lines for param_parser_manager.cc: includes, and the parser's registration."""
+    where = _where(spec)
+    if not spec.params:
+        return [], [f"    PPL_REGISTER_OP_WITHOUT_PARAM({where}, nullptr);"]
+    called = names(spec)
+    headers = [f'#include "{path}.h"' for path in (called.param, called.parser)]
+    parts = (f"{called.title}Param", f"Parse{called.title}Param", f"Pack{called.title}Param")
+    entry = ", ".join(f"ppl::nn::{called.folder}::{part}" for part in parts)
+    return headers, [f"    PPL_REGISTER_OP_WITH_PARAM({where}, {entry});"]
+
+
+def engine_lines(spec: OpSpec, engine: str) -> tuple[list[str], list[str]]:
+    """Return the lines for riscv_ops.cc or x86_ops.cc: includes, and the op's registration."""
+    called = names(spec)
+    header = f'#include "{called.op(engine)}.h"'
+    op = f"{called.folder}::{called.title}Op"
+    return [header], [f"    RegisterOptKernelCreator<{op}>({_where(spec)});"]
+
+
+def _registration_sources(spec: OpSpec) -> dict[str, str]:
+    """Return path -> text of the sources that register the operator without ppl.nn's files."""
+    called = names(spec)
+    domain, (first, last) = settings(spec).domain, settings(spec).opset
+    common = {"identifier": _identifier(spec), "space": called.folder, "title": called.title}
+
+    def about(table: str) -> str:
+        return block_comment(
+            f"Enters {spec.name} into the table of {table} without a change to ppl.nn: "
+            "pplnn/cmake/ adds this file to ppl.nn's build, and a RegisterResourcesOnce() that "
+            "calls the function."
+        )
+
+    def register(table: str, entry: str) -> str:
+        version = f"nn::utils::VersionRange({first}, {last})"
+        return wrapped(
+            f"    return {table}::GetInstance()->Register(",
+            [f'"{domain}"', f'"{spec.name}"', version, entry],
+            ");",
+        )
+
+    sources = {
+        f"pplnn/register/{engine}.cc": render(
+            "runtimes/pplnn/templates/register_engine.cc",
+            about=about(f"operators of the {engine} engine"),
+            engine=engine,
+            base=f"{engine.capitalize()}OptKernel",
+            header=f"{called.op(engine)}.h",
+            register=register("OptKernelCreatorManager", f"Create_{_identifier(spec)}"),
+            **common,
+        )
+        for engine in ENGINES
+    }
+    sources["pplnn/register/onnx.cc"] = render(
+        f"runtimes/pplnn/templates/register_onnx{'' if spec.params else '_no_params'}.cc",
+        about=about("ppl.nn's ONNX importer"),
+        param_header=f"{called.param}.h",
+        parser_header=f"{called.parser}.h",
+        register=register("ParamParserManager", "info"),
+        **common,
+    )
+    return sources
+
+
+def _identifier(spec: OpSpec) -> str:
+    """Return the key as a part of C++ names."""
+    called = names(spec)
+    return f"{called.folder}_{called.title}"
+
+
+def _where(spec: OpSpec) -> str:
+    """Return the first arguments of ppl.nn's own registrations."""
+    domain, (first, last) = settings(spec).domain, settings(spec).opset
+    return f'"{domain}", "{spec.name}", {first}, {last}'

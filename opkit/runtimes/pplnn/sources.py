@@ -11,12 +11,12 @@ from opkit.description.types import ELEMENT_TYPES
 from opkit.files import c_parts
 from opkit.files.c_parts import CXX, allowed_text, is_checked, refusal, string_lines
 from opkit.files.elementwise import half_type, has_table
-from opkit.runtimes.pplnn import cxx_parts
 from opkit.runtimes.pplnn.cxx_parts import READ_AS, cxx_default, cxx_type, packed
 from opkit.runtimes.pplnn.describe import settings
 from opkit.runtimes.pplnn.tree_names import ENGINES, SOURCES, Names, names
 from opkit.text import render
 
+_TEMPLATES = "runtimes/pplnn/templates"
 _PPL_TYPES = {
     name: f"DATATYPE_{name.upper()}"
     for name, row in ELEMENT_TYPES.items()
@@ -29,19 +29,9 @@ def sources(spec: OpSpec) -> dict[str, str]:
     """Return path -> text of the files; the paths are ppl.nn's own, below SOURCES."""
     where = names(spec)
     root = "../" * len(PurePosixPath(SOURCES, where.files).parent.parts)
-    files = {
-        f"{where.math}.h": _math_header(spec, where),
-        f"{where.math}.cc": _math(spec, where),
-        f"{where.glue}.h": _glue_header(spec, where),
-        f"{where.glue}.cc": _glue(spec, where),
-        **file_headers(spec, root),
-    }
+    files = {**_math(spec, where), **_glue(spec, where), **file_headers(spec, root)}
     if spec.params:
-        files |= {
-            f"{where.param}.h": _param_struct(spec, where),
-            f"{where.parser}.h": _parser_header(where),
-            f"{where.parser}.cc": _parser(spec, where),
-        }
+        files |= _params(spec, where)
     for engine in ENGINES:
         files |= _engine(engine, spec, where)
     return {f"{SOURCES}/{path}": text for path, text in files.items()}
@@ -55,15 +45,10 @@ def file_headers(spec: OpSpec, root: str) -> dict[str, str]:
         root: the folder of these files, relative to the headers, with a slash at its end.
     """
     where = names(spec)
-    values = {
-        "name": spec.name,
-        "lower": spec.lower,
-        "root": root,
-        "compute": spec.compute_header,
-    }
+    values = {"name": spec.name, "lower": spec.lower, "root": root, "compute": spec.compute_header}
     shapes = f'#include "{root}pplnn/{spec.lower}_shapes.h"\n' if has_shape_rule(spec) else ""
     return {
-        where.files: render("runtimes/pplnn/templates/files.h", **values),
+        where.files: render(f"{_TEMPLATES}/files.h", **values),
         where.math_files: render(
             "runtimes/pplnn/templates/math_files.h", **values, loops=c_parts.include(spec, root)
         )
@@ -84,7 +69,8 @@ def _guard(path: str) -> str:
 # ---- Params --------------------------------------------------------------------------------------
 
 
-def _param_struct(spec: OpSpec, where: Names) -> str:
+def _params(spec: OpSpec, where: Names) -> dict[str, str]:
+    """Return path -> text of the struct of the params, and of its parser."""
     members = [
         with_comment(f"    {cxx_type(param)} {param.name}{cxx_default(param)};", param.doc)
         for param in spec.params
@@ -94,24 +80,46 @@ def _param_struct(spec: OpSpec, where: Names) -> str:
     own_name = f"struct {where.title}Param final"
     base = f": public ir::TypedAttr<{where.title}Param>"
     is_short = len(f"{own_name} {base} {{") <= LINE_LENGTH
-    return render(
-        "runtimes/pplnn/templates/param.h",
-        struct=f"{own_name} {base}" if is_short else f"{own_name}\n    {base}",
-        guard=_guard(where.param),
-        space=where.folder,
-        title=where.title,
-        members="\n".join(members),
-        equal=_returned(equal, "&&", 8),
-    )
-
-
-def _returned(conditions: list[str], operator: str, indent: int) -> str:
-    """Return the statement that returns conditions, joined by `&&` or `||`."""
-    line = f"{' ' * indent}return {f' {operator} '.join(conditions)};"
-    if len(line) <= LINE_LENGTH:
-        return line
-    below = f" {operator}\n{' ' * (indent + 4)}".join(conditions)
-    return f"{' ' * indent}return {below};"
+    kinds = {param.type.onnx for param in spec.params}
+    checked = [param for param in spec.params if is_checked(param)]
+    wanted = {
+        "narrow": kinds & {"int", "ints"},
+        "count": kinds & {"ints", "floats"},
+        **{kind: kind in kinds for kind in ("int", "float", "string", "ints", "floats")},
+        "refuse": checked,
+    }
+    readers = [
+        render(f"{_TEMPLATES}/reader_{name}.cc") for name, is_wanted in wanted.items() if is_wanted
+    ]
+    named = {"space": where.folder, "title": where.title}
+    return {
+        f"{where.param}.h": render(
+            f"{_TEMPLATES}/param.h",
+            struct=f"{own_name} {base}" if is_short else f"{own_name}\n    {base}",
+            guard=_guard(where.param),
+            members="\n".join(members),
+            equal=_returned(equal, "&&", 8),
+            **named,
+        ),
+        f"{where.parser}.h": render(
+            f"{_TEMPLATES}/parse_param.h",
+            guard=_guard(where.parser),
+            **_parser_functions(where, ");"),
+            **named,
+        ),
+        f"{where.parser}.cc": render(
+            f"{_TEMPLATES}/parse_param.cc",
+            path=where.parser,
+            param=where.param,
+            is_known=_returned([f'name == "{param.name}"' for param in spec.params], "||", 4),
+            readers="\n".join(readers),
+            reads="\n".join(map(_read, spec.params)),
+            checks="\n".join([_IF_READ, *map(_check, checked), ""]) if checked else "",
+            writes="\n".join(map(_write, spec.params)),
+            **_parser_functions(where, ")"),
+            **named,
+        ),
+    }
 
 
 def _parser_functions(where: Names, closing: str) -> dict[str, str]:
@@ -119,10 +127,8 @@ def _parser_functions(where: Names, closing: str) -> dict[str, str]:
         "parse": wrapped(
             f"ppl::common::RetCode Parse{where.title}Param(",
             [
-                "const ::onnx::NodeProto &pb",
-                "const onnx::ParamParserExtraArgs &",
-                "ir::Node *",
-                "ir::Attr *arg",
+                *("const ::onnx::NodeProto &pb", "const onnx::ParamParserExtraArgs &"),
+                *("ir::Node *", "ir::Attr *arg"),
             ],
             closing,
         ),
@@ -134,43 +140,13 @@ def _parser_functions(where: Names, closing: str) -> dict[str, str]:
     }
 
 
-def _parser_header(where: Names) -> str:
-    return render(
-        "runtimes/pplnn/templates/parse_param.h",
-        guard=_guard(where.parser),
-        space=where.folder,
-        title=where.title,
-        **_parser_functions(where, ");"),
-    )
-
-
-def _parser(spec: OpSpec, where: Names) -> str:
-    kinds = {param.type.onnx for param in spec.params}
-    checked = [param for param in spec.params if is_checked(param)]
-    wanted = {
-        "narrow": kinds & {"int", "ints"},
-        "count": kinds & {"ints", "floats"},
-        **{kind: kind in kinds for kind in ("int", "float", "string", "ints", "floats")},
-        "refuse": checked,
-    }
-    readers = [
-        render(f"runtimes/pplnn/templates/reader_{name}.cc")
-        for name, is_wanted in wanted.items()
-        if is_wanted
-    ]
-    return render(
-        "runtimes/pplnn/templates/parse_param.cc",
-        path=where.parser,
-        param=where.param,
-        space=where.folder,
-        title=where.title,
-        is_known=_returned([f'name == "{param.name}"' for param in spec.params], "||", 4),
-        readers="\n".join(readers),
-        reads="\n".join(map(_read, spec.params)),
-        checks="\n".join([_IF_READ, *map(_check, checked), ""]) if checked else "",
-        writes="\n".join(_write(param) for param in spec.params),
-        **_parser_functions(where, ")"),
-    )
+def _returned(conditions: list[str], operator: str, indent: int) -> str:
+    """Return the statement that returns conditions, joined by `&&` or `||`."""
+    line = f"{' ' * indent}return {f' {operator} '.join(conditions)};"
+    if len(line) <= LINE_LENGTH:
+        return line
+    below = f" {operator}\n{' ' * (indent + 4)}".join(conditions)
+    return f"{' ' * indent}return {below};"
 
 
 _IF_READ = """\
@@ -228,65 +204,69 @@ def _write(param: Param) -> str:
 # ---- The math ------------------------------------------------------------------------------------
 
 
-def _math_header(spec: OpSpec, where: Names) -> str:
+_LAYOUT_DOC = (
+    "Returns the data format of the inputs if the math can take them as they are, else NDARRAY: "
+    "several inputs must have one format and one known shape."
+)
+_FORMAT = "ppl::common::dataformat_t FormatOf{title}(const InputOutputInfo &info)"
+_ROWS = """\
+    status = DescribeAsRows(info, inputs, &outputs[0]);
+    if (status != RC_SUCCESS) {
+        return status;
+    }
+"""
+
+
+def _math(spec: OpSpec, where: Names) -> dict[str, str]:
+    """Return path -> text of the functions for the engines."""
+    title, any_layout = where.title, settings(spec).takes_any_layout
     types = [f"{output.name} has {output.dtype}, " for output in spec.outputs if output.dtype]
     others = len(types) < len(spec.outputs)
     rest = ("the others have " if types else "") + "that of the first input" if others else ""
     doc = f"Returns the data type of an output: {''.join(types)}{rest}".rstrip(", ")
-    return render(
-        "runtimes/pplnn/templates/math.h",
-        guard=_guard(where.math),
-        name=spec.name,
-        space=where.folder,
-        title=where.title,
-        type_of_doc=comment(f"{doc}."),
-        reshape=wrapped(f"ppl::common::RetCode Reshape{where.title}(", [_INFO, _ATTRIBUTES], ");"),
-        compute=wrapped(
-            f"ppl::common::RetCode Compute{where.title}(", _compute_arguments(where), ");"
+    info, attributes = "InputOutputInfo *info", "const ir::Attr *arg"
+    compute = [info, attributes, f"{title}Memory *memory"]
+    named = {"name": spec.name, "space": where.folder, "title": title}
+    formats = f"{comment(_LAYOUT_DOC)}\n{_FORMAT.format(title=title)};\n\n"
+    arguments = ["inputs", "ParamsOf(arg)", "outputs"]
+    return {
+        f"{where.math}.h": render(
+            f"{_TEMPLATES}/math.h",
+            guard=_guard(where.math),
+            type_of_doc=comment(f"{doc}."),
+            reshape=wrapped(f"ppl::common::RetCode Reshape{title}(", [info, attributes], ");"),
+            compute=wrapped(f"ppl::common::RetCode Compute{title}(", compute, ");"),
+            type_of=wrapped(
+                f"ppl::common::datatype_t TypeOf{title}Output(",
+                ["uint32_t index", "ppl::common::datatype_t first_input"],
+                ");",
+            ),
+            layout_format=formats if any_layout else "",
+            **named,
         ),
-        type_of=wrapped(
-            f"ppl::common::datatype_t TypeOf{where.title}Output(",
-            ["uint32_t index", "ppl::common::datatype_t first_input"],
-            ");",
+        f"{where.math}.cc": render(
+            f"{_TEMPLATES}/math.cc",
+            path=where.math,
+            glue=where.glue,
+            param_include=f'#include "{where.param}.h"\n' if spec.params else "",
+            compute=wrapped(f"RetCode Compute{title}(", compute, ")"),
+            run=wrapped(
+                f"    const char *problem = Run{title}(", [*arguments, "&memory->kept"], ");"
+            ),
+            infer_call=wrapped(f"    const char *problem = InferShapesOf{title}(", arguments, ");"),
+            input_count=str(len(spec.inputs)),
+            output_count=str(len(spec.outputs)),
+            params_function=_params_of(spec, where),
+            type_of=_type_of(spec),
+            layout_check="" if any_layout else render(f"{_TEMPLATES}/layout_check.cc"),
+            layout_rows=render(f"{_TEMPLATES}/layout_rows.cc") if any_layout else "",
+            layout_format=render(f"{_TEMPLATES}/layout_format.cc", title=title)
+            if any_layout
+            else "",
+            describe_rows=_ROWS if any_layout else "",
+            **named,
         ),
-        **cxx_parts.header_values(spec, where),
-    )
-
-
-_INFO, _ATTRIBUTES = "InputOutputInfo *info", "const ir::Attr *arg"
-
-
-def _compute_arguments(where: Names) -> list[str]:
-    return [_INFO, _ATTRIBUTES, f"{where.title}Memory *memory"]
-
-
-def _math(spec: OpSpec, where: Names) -> str:
-    include = f'#include "{where.param}.h"\n' if spec.params else ""
-    return render(
-        "runtimes/pplnn/templates/math.cc",
-        path=where.math,
-        glue=where.glue,
-        name=spec.name,
-        space=where.folder,
-        title=where.title,
-        param_include=include,
-        compute=wrapped(f"RetCode Compute{where.title}(", _compute_arguments(where), ")"),
-        run=wrapped(
-            f"    const char *problem = Run{where.title}(",
-            ["inputs", "ParamsOf(arg)", "outputs", "&memory->kept"],
-            ");",
-        ),
-        infer_call=wrapped(
-            f"    const char *problem = InferShapesOf{where.title}(",
-            ["inputs", "ParamsOf(arg)", "outputs"],
-            ");",
-        ),
-        input_count=str(len(spec.inputs)),
-        output_count=str(len(spec.outputs)),
-        params_function=_params_of(spec, where),
-        type_of=_type_of(spec),
-        **cxx_parts.math_values(spec, where),
-    )
+    }
 
 
 def _type_of(spec: OpSpec) -> str:
@@ -353,24 +333,9 @@ def _glue_functions(spec: OpSpec, where: Names, closing: str) -> dict[str, str]:
     }
 
 
-def _glue_header(spec: OpSpec, where: Names) -> str:
+def _glue(spec: OpSpec, where: Names) -> dict[str, str]:
+    """Return path -> text of the glue to the math in C."""
     memory = f"{where.title}Memory"
-    return render(
-        "runtimes/pplnn/templates/glue.h",
-        assignment=wrapped(f"    {memory} &operator=(", [f"const {memory} &"], ") = delete;"),
-        guard=_guard(where.glue),
-        thread_functions=_THREADS_H.format(title=where.title) if spec.has_threads else "",
-        stem=where.stem,
-        name=spec.name,
-        lower=spec.lower,
-        space=where.folder,
-        title=where.title,
-        count=str(len(spec.inputs) + len(spec.outputs)),
-        **_glue_functions(spec, where, ");"),
-    )
-
-
-def _glue(spec: OpSpec, where: Names) -> str:
     views = [
         f"        {{&{array}[{index}], &{struct}.{tensor.name}, {is_output}}}, // {when}"
         for array, struct, tensors, is_output, when in (
@@ -379,25 +344,39 @@ def _glue(spec: OpSpec, where: Names) -> str:
         )
         for index, tensor in enumerate(tensors)
     ]
-    return render(
-        "runtimes/pplnn/templates/glue.cc",
-        threads=c_parts.definitions(spec),
-        thread_functions=_THREADS_CC.format(title=where.title) if spec.has_threads else "",
-        path=where.glue,
-        stem=where.stem,
-        lower=spec.lower,
-        space=where.folder,
-        title=where.title,
-        half=half_type(spec),
-        compute=wrapped(
-            f"        problem = {spec.lower}_compute(",
-            ["&in", "&params", "&out", *(["&memory->table"] if has_table(spec) else ())],
-            ");",
+    named = {"stem": where.stem, "lower": spec.lower, "space": where.folder, "title": where.title}
+
+    def thread_functions(text: str) -> str:
+        return text.format(title=where.title) if spec.has_threads else ""
+
+    return {
+        f"{where.glue}.h": render(
+            f"{_TEMPLATES}/glue.h",
+            assignment=wrapped(f"    {memory} &operator=(", [f"const {memory} &"], ") = delete;"),
+            guard=_guard(where.glue),
+            thread_functions=thread_functions(_THREADS_H),
+            name=spec.name,
+            count=str(len(spec.inputs) + len(spec.outputs)),
+            **_glue_functions(spec, where, ");"),
+            **named,
         ),
-        views="\n".join(views),
-        infer_body=_infer(spec),
-        **_glue_functions(spec, where, ")"),
-    )
+        f"{where.glue}.cc": render(
+            f"{_TEMPLATES}/glue.cc",
+            threads=c_parts.definitions(spec),
+            thread_functions=thread_functions(_THREADS_CC),
+            path=where.glue,
+            half=half_type(spec),
+            compute=wrapped(
+                f"        problem = {spec.lower}_compute(",
+                ["&in", "&params", "&out", *(["&memory->table"] if has_table(spec) else ())],
+                ");",
+            ),
+            views="\n".join(views),
+            infer_body=_infer(spec),
+            **_glue_functions(spec, where, ")"),
+            **named,
+        ),
+    }
 
 
 def _infer(spec: OpSpec) -> str:
@@ -456,72 +435,88 @@ def _engine(engine: str, spec: OpSpec, where: Names) -> Mapping[str, str]:
         "glue": where.glue,
         "param_include": f'#include "{where.param}.h"\n' if spec.params else "",
     }
-    op = {"path": where.op(engine), "guard": _guard(where.op(engine)), **common}
-    kernel = {"path": where.kernel(engine), "guard": _guard(where.kernel(engine)), **common}
-    op |= _op(where, where.kernel(engine), bool(spec.params))
-    op |= cxx_parts.op_values(spec, where, engine)
-    op["select_format"] = _select_format(spec, where)
-    kernel |= _kernel(where, bool(spec.params)) | _kernel_threads(spec, where)
+    parts = {
+        "op": (where.op(engine), _op(spec, where, engine)),
+        "kernel": (where.kernel(engine), _kernel(spec, where)),
+    }
     return {
-        f"{values['path']}.{suffix}": render(
-            f"runtimes/pplnn/templates/{engine}_{what}.{suffix}", **values
+        f"{path}.{suffix}": render(
+            f"{_TEMPLATES}/{engine}_{part}.{suffix}",
+            path=path,
+            guard=_guard(path),
+            **common,
+            **values,
         )
-        for what, values in (("op", op), ("kernel", kernel))
+        for part, (path, values) in parts.items()
         for suffix in ("h", "cc")
     }
 
 
-def _op(where: Names, kernel: str, has_params: bool) -> dict[str, str]:
-    """Return the values of an op's templates; `kernel` is the path of its kernel."""
-    member = f"std::shared_ptr<nn::{where.folder}::{where.title}Param> param_;"
+_DENSE = {"x86": "", "riscv": " By default, the op would get any format."}
+
+
+def _op(spec: OpSpec, where: Names, engine: str) -> dict[str, str]:
+    """Return the values of an op's templates."""
+    space, title, has_params = f"nn::{where.folder}", where.title, bool(spec.params)
+    if any_layout := settings(spec).takes_any_layout:
+        doc = "Requests the tensors in the format that they have, if the math can take them so."
+        chosen = f"    const dataformat_t chosen = {space}::FormatOf{title}(info);\n\n"
+    else:
+        doc, chosen = f"Requests dense tensors for the math.{_DENSE[engine]}", ""
+    member = f"\nprivate:\n    std::shared_ptr<{space}::{title}Param> param_;\n"
+    create = f"CreateKernelImplWith{'' if has_params else 'out'}Param<{title}Kernel>"
+
+    def select(function: str, item: str, arguments: list[str]) -> str:
+        selected = [
+            f"std::vector<data{item}_t> *selected_{side}_{item}s" for side in ("input", "output")
+        ]
+        return wrapped(f"RetCode {title}Op::Select{function}(", [*arguments, *selected], ")")
+
     return {
-        "kernel": kernel,
-        "param_member": f"\nprivate:\n    {member}\n" if has_params else "",
+        "kernel": where.kernel(engine),
+        "param_member": member if has_params else "",
         "init": _init(where, has_params),
-        "create": _create(where, has_params),
+        "create": f"{create}({'param_.get()' if has_params else ''})",
         "output_type": wrapped(
-            "        selected_output_types->at(i) = "
-            f"nn::{where.folder}::TypeOf{where.title}Output(",
+            f"        selected_output_types->at(i) = {space}::TypeOf{title}Output(",
             ["i", "selected_input_types->at(0)"],
             ");",
         ),
-        "select_types": _select(
-            where,
-            "DataType",
-            "type",
-            ["const InputOutputInfo &info", "datatype_t forward_precision"],
+        "select_types": select(
+            "DataType", "type", ["const InputOutputInfo &info", "datatype_t forward_precision"]
         ),
+        "select_format": select(
+            "Format", "format", [f"const InputOutputInfo{' &info' if any_layout else ' &'}"]
+        ),
+        "format_doc": comment(doc),
+        "select_formats": chosen,
+        "format": "chosen" if any_layout else "DATAFORMAT_NDARRAY",
     }
 
 
-def _kernel(where: Names, has_params: bool) -> dict[str, str]:
+def _kernel(spec: OpSpec, where: Names) -> dict[str, str]:
     """Return the values of a kernel's templates."""
-    param_type = f"nn::{where.folder}::{where.title}Param"
+    space, title = f"nn::{where.folder}", where.title
+    param_type, has_params, threads = f"{space}::{title}Param", bool(spec.params), spec.has_threads
     return {
         "set_param": _SET_PARAM.format(type=param_type) if has_params else "",
         "param_member": f"    const {param_type} *param_ = nullptr;\n" if has_params else "",
         "compute": wrapped(
-            f"    return nn::{where.folder}::Compute{where.title}(",
+            f"    return {space}::Compute{title}(",
             ["ctx", "param_" if has_params else "nullptr", "&memory_"],
             ");",
         ),
+        "retain": f"\n        {space}::RetainThreadsOf{title}();" if threads else "",
+        "destructor": _DESTRUCTOR.format(space=space, title=title) if threads else "",
     }
 
 
-def _kernel_threads(spec: OpSpec, where: Names) -> dict[str, str]:
-    """Return the values of a kernel's templates for its threads."""
-    if not spec.has_threads:
-        return {"retain": "", "destructor": ""}
-    space, title = f"nn::{where.folder}", where.title
-    return {
-        "retain": f"\n        {space}::RetainThreadsOf{title}();",
-        "destructor": f"""
+_DESTRUCTOR = """
     ~{title}Kernel() override
     {{
         {space}::ReleaseThreadsOf{title}();
     }}
-""",
-    }
+"""
 
 
 _THREADS_H = """\
@@ -573,23 +568,3 @@ def _init(where: Names, has_params: bool) -> str:
     }
 """
     return (load if has_params else "    (void)options;\n") + infer
-
-
-def _select_format(spec: OpSpec, where: Names) -> str:
-    """Return the declaration of an op's function for formats."""
-    name = " &info" if settings(spec).takes_any_layout else " &"
-    return _select(where, "Format", "format", [f"const InputOutputInfo{name}"])
-
-
-def _select(where: Names, function: str, what: str, arguments: list[str]) -> str:
-    """Return the declaration of an op's Select function, for formats or data types."""
-    item = {"format": "dataformat_t", "type": "datatype_t"}[what]
-    selected = [f"std::vector<{item}> *selected_{side}_{what}s" for side in ("input", "output")]
-    return wrapped(f"RetCode {where.title}Op::Select{function}(", [*arguments, *selected], ")")
-
-
-def _create(where: Names, has_params: bool) -> str:
-    kernel = f"{where.title}Kernel"
-    if has_params:
-        return f"CreateKernelImplWithParam<{kernel}>(param_.get())"
-    return f"CreateKernelImplWithoutParam<{kernel}>()"

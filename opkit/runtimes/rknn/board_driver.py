@@ -75,20 +75,27 @@ def read_driver(folder: Path) -> Driver:
     """
     if not folder.is_dir():
         raise OpkitError(f"driver={folder}: not a folder; {PLACE}")
-    openvx = _openvx(folder)
-    hardware = folder / HARDWARE
+    for name in _OPENVX_NAMES:
+        if not (folder / name).is_file():
+            raise OpkitError(
+                f"driver={folder}: {name} not found. The folder needs {OPENVX}.1.2 and links to it "
+                f"named {' and '.join(_OPENVX_NAMES)}; {PLACE}"
+            )
+    openvx = folder / OPENVX
     architecture = _read(openvx).architecture
     abi = next((name for name in DRIVER_ABIS if ABIS[name].elf == architecture), "")
     if not abi:
         expected = " or ".join(DRIVER_ABIS)
         raise OpkitError(f"driver={openvx}: it is {architecture} (expected {expected}); {PLACE}")
     _refuse_incomplete(folder, openvx, architecture)
+    runtime = folder / RUNTIME  # the only file with a version
+    found = _VERSION.search(runtime.read_bytes()) if runtime.is_file() else None
     return Driver(
         folder=folder,
         abi=abi,
-        has_runtime=(folder / RUNTIME).is_file(),
-        version=_version(folder / RUNTIME),
-        hardware_names=tuple(name for name in _read(hardware).exports if name[:1] != "_"),
+        has_runtime=runtime.is_file(),
+        version=found.group(1).decode() if found else "",
+        hardware_names=tuple(name for name in _read(folder / HARDWARE).exports if name[:1] != "_"),
     )
 
 
@@ -101,21 +108,6 @@ def stubs(names: tuple[str, ...]) -> str:
         "long name(void) { return 0; }\n"
         f"{lines}\n"
     )
-
-
-def _openvx(folder: Path) -> Path:
-    """Return the file of libOpenVX.
-
-    Raises:
-        OpkitError: there is none under the names by which libraries need it.
-    """
-    for name in _OPENVX_NAMES:
-        if not (folder / name).is_file():
-            raise OpkitError(
-                f"driver={folder}: {name} not found. The folder needs {OPENVX}.1.2 and links to it "
-                f"named {' and '.join(_OPENVX_NAMES)}; {PLACE}"
-            )
-    return folder / OPENVX
 
 
 def _refuse_incomplete(folder: Path, openvx: Path, architecture: str) -> None:
@@ -156,9 +148,3 @@ def _read(path: Path) -> elf.Library:
     except elf.ElfError as error:
         hint = "; a pointer of Git LFS: fetch the file" if data.startswith(b"version ") else ""
         raise OpkitError(f"driver={path}: {error}{hint}; {PLACE}") from None
-
-
-def _version(runtime: Path) -> str:
-    """Return the version in librknn_runtime, the only file that has one; empty: unknown."""
-    found = _VERSION.search(runtime.read_bytes()) if runtime.is_file() else None
-    return found.group(1).decode() if found else ""

@@ -15,28 +15,21 @@ from opkit.runtimes.rknn.scons import driver, package, vx_commands
 from opkit.runtimes.rknn.scons.host_runtime import harness_parts, host
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.vx import clang
-from opkit.runtimes.rknn.vx.clang import editor_arguments
 
 NAMES = "build/editor/names.h"
 LANGUAGE = "build/editor/language.h"
 
 
 def editor_commands(root: Path, operator: OpSpec) -> EditorCommands:
-    """Return the commands for the .vx files of a repository."""
-    arguments = editor_arguments(settings(operator).vx_version)
-    return EditorCommands(
-        commands={
-            path.name: (*arguments, "-include", LANGUAGE, "-x", "cl") for path in root.glob("*.vx")
-        },
-        headers={NAMES: clang.macros(), LANGUAGE: _language(operator)},
+    """Return the commands for the .vx files of a repository; clangd includes the prelude."""
+    arguments = (
+        *clang.language(settings(operator).vx_version),
+        *("-target", "x86_64-linux-gnu", "-I", str(clang.PRELUDE)),
+        *("-include", LANGUAGE, "-x", "cl"),
     )
-
-
-def _language(operator: OpSpec) -> str:
-    """Return a header with the vendor compiler's built-ins, for clangd."""
-    return (
+    language = (  # a header with the vendor compiler's built-ins
         f'#include "{Path(NAMES).name}"\n'
-        f"#include <prelude.h>\n"
+        "#include <prelude.h>\n"
         "/* A kernel may have the name of a macro. */\n"
         f"#undef {operator.lower}\n"
         "/* Editors ignore local memory; pointers to it are like any other. */\n"
@@ -44,6 +37,10 @@ def _language(operator: OpSpec) -> str:
         "#undef __local\n"
         "#define local\n"
         "#define __local\n"
+    )
+    return EditorCommands(
+        commands={path.name: arguments for path in root.glob("*.vx")},
+        headers={NAMES: clang.macros(), LANGUAGE: language},
     )
 
 

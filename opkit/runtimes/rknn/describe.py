@@ -16,13 +16,7 @@ from opkit.runtimes.rknn.settings import operator_name_refusal
 
 def complaints(spec: OpSpec) -> Iterator[Complaint]:
     """Yield errors about lost tensors and the VX kernel, and warnings about changed defaults."""
-    yield from _inputs(spec)
-    yield from _outputs(spec)
-    yield from _defaults(spec)
-    yield from vx_complaints(spec)
-
-
-def _inputs(spec: OpSpec) -> Iterator[Complaint]:
+    first = spec.inputs[0]
     for input_ in spec.inputs:
         if input_.dtype and input_.dtype not in INPUT_TYPES:
             yield Complaint(
@@ -32,10 +26,6 @@ def _inputs(spec: OpSpec) -> Iterator[Complaint]:
                 hint=_way_out(spec),
                 expected=", ".join(INPUT_TYPES),
             )
-
-
-def _outputs(spec: OpSpec) -> Iterator[Complaint]:
-    first = spec.inputs[0]
     for output in spec.outputs:
         dtype = output.dtype or first.dtype
         if dtype and dtype not in OUTPUT_TYPES:
@@ -48,18 +38,16 @@ def _outputs(spec: OpSpec) -> Iterator[Complaint]:
                 hint=_way_out(spec),
                 expected=", ".join(OUTPUT_TYPES),
             )
+    defaults = {param.name: param.default for param in spec.params}
+    for name, problem in boards.armhf_warnings(spec.params, defaults):
+        yield Complaint("", problem, field=f"params.{name}.default", severity="warning")
+    yield from vx_complaints(spec)
 
 
 def _way_out(spec: OpSpec) -> str:
     way_out = "write `dtype: float16`, in which integers are exact up to 2048, or `dtype: int16`"
     others = " and ".join(name for name in spec.runtimes if name != "rknn")
     return f"{way_out}, or describe it twice: for rknn and for {others}" if others else way_out
-
-
-def _defaults(spec: OpSpec) -> Iterator[Complaint]:
-    defaults = {param.name: param.default for param in spec.params}
-    for name, problem in boards.armhf_warnings(spec.params, defaults):
-        yield Complaint("", problem, field=f"params.{name}.default", severity="warning")
 
 
 DESCRIBE = RuntimeDescription(

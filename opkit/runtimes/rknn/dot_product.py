@@ -136,9 +136,7 @@ def configuration(
             raise OpkitError(f"DP{form}: {what} '{type_}' must be one of: {', '.join(TYPES)}")
 
     types = TYPES[constant_type] << 8 | TYPES[accumulator_type] << 12
-    slots = [_Slot() for _ in range(FORMS[form].slots)]
-    for index, term in _assign_slots(form, terms):
-        slots[index] = _slot(form, term, constant_type)
+    slots = _slots(form, terms, constant_type)
     if len(slots) > SLOTS:
         return (
             *_pack([slot.mode for slot in slots], 2),
@@ -166,17 +164,34 @@ class _Slot(NamedTuple):
     constant: int = 0
 
 
-def _slot(form: str, term: Term, constant_type: str) -> _Slot:
-    _check_bin(form, term.a)
-    mode = _mode(form, term)
-    if isinstance(term.b, Constant):
-        return _Slot(mode, term.a, Bin(_CONSTANT, 0), _constant(form, term.b, constant_type))
-    if FORMS[form].slots > SLOTS:
-        raise OpkitError(f"DP{form}: the second factor of {term} must be a Constant")
-    if term.b is None:
-        return _Slot(mode, term.a)
-    _check_bin(form, term.b)
-    return _Slot(mode, term.a, term.b)
+def _slots(form: str, terms: Iterable[Term], constant_type: str) -> list[_Slot]:
+    """Return the slots of all outputs; the terms of an output take its slots in their order."""
+    per_output, outputs = FORMS[form]
+    slots = [_Slot() for _ in range(FORMS[form].slots)]
+    taken = [0] * outputs
+    for term in terms:
+        _check_range(form, "output", term.output, 0, outputs - 1)
+        if taken[term.output] == per_output:
+            raise OpkitError(
+                f"DP{form}: output {term.output} has more than the {per_output} terms of this form"
+            )
+        index = term.output * per_output + taken[term.output]
+        taken[term.output] += 1
+        _check_bin(form, term.a)
+        if term.b is None and term.negative:
+            raise OpkitError(f"DP{form}: {term} has no second factor, so it cannot be subtracted")
+        mode = _ALONE if term.b is None else _MINUS if term.negative else _PLUS
+        if isinstance(term.b, Constant):
+            constant = _constant(form, term.b, constant_type)
+            slots[index] = _Slot(mode, term.a, Bin(_CONSTANT, 0), constant)
+        elif len(slots) > SLOTS:
+            raise OpkitError(f"DP{form}: the second factor of {term} must be a Constant")
+        elif term.b is None:
+            slots[index] = _Slot(mode, term.a)
+        else:
+            _check_bin(form, term.b)
+            slots[index] = _Slot(mode, term.a, term.b)
+    return slots
 
 
 def c_array(name: str, words: Sequence[int]) -> str:
@@ -192,28 +207,6 @@ def c_array(name: str, words: Sequence[int]) -> str:
     rows = [", ".join(f"0x{word:08X}" for word in words[i : i + 8]) for i in range(0, WORDS, 8)]
     lines = ",\n".join(f"    {row}" for row in rows)
     return f"static const vx_uint32 {name}[{WORDS}] = {{\n{lines}}};\n"
-
-
-def _assign_slots(form: str, terms: Iterable[Term]) -> Iterable[tuple[int, Term]]:
-    """Yield each term with the index of its slot."""
-    per_output, outputs = FORMS[form]
-    taken = [0] * outputs
-    for term in terms:
-        _check_range(form, "output", term.output, 0, outputs - 1)
-        if taken[term.output] == per_output:
-            raise OpkitError(
-                f"DP{form}: output {term.output} has more than the {per_output} terms of this form"
-            )
-        yield term.output * per_output + taken[term.output], term
-        taken[term.output] += 1
-
-
-def _mode(form: str, term: Term) -> int:
-    if term.b is None:
-        if term.negative:
-            raise OpkitError(f"DP{form}: {term} has no second factor, so it cannot be subtracted")
-        return _ALONE
-    return _MINUS if term.negative else _PLUS
 
 
 def _constant(form: str, constant: Constant, type_: str) -> int:

@@ -88,7 +88,10 @@ def scalar_in_opencl(spec: OpSpec, text: str) -> str:
     Raises:
         SourceError: OpenCL C has no such word, or the kernel has its name.
     """
-    _check(spec, text)
+    for line, problem in _problems(spec, text):
+        problem = f"rknn_kernel_{spec.lower}.vx: {problem}"
+        hint = "write `kernels: [cpu]` in op.yml for an operator without a VX kernel"
+        raise SourceError(Complaint(spec.math_file, problem, line, hint=hint))
     code = without_comments(text)
     own = set(_DEFINITION.findall(code))
     used = set(re.findall(r"[A-Za-z_]\w*", code))
@@ -124,14 +127,6 @@ def _body(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
-def _check(spec: OpSpec, text: str) -> None:
-    """Refuse words that OpenCL C does not have."""
-    for line, problem in _problems(spec, text):
-        problem = f"rknn_kernel_{spec.lower}.vx: {problem}"
-        hint = "write `kernels: [cpu]` in op.yml for an operator without a VX kernel"
-        raise SourceError(Complaint(spec.math_file, problem, line, hint=hint))
-
-
 def _problems(spec: OpSpec, text: str) -> Iterator[tuple[int, str]]:
     """Yield line and problem of each word that the VX kernel cannot have."""
     code = without_comments(text)
@@ -149,9 +144,11 @@ def _problems(spec: OpSpec, text: str) -> Iterator[tuple[int, str]]:
         yield 1, f"there is no function {spec.lower}_of"
     for literal in _DOUBLE.finditer(code):
         yield line(literal.start()), f"{literal[0]} is a double; write {literal[0]}f"
+    macros = re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(", code, re.MULTILINE)
+    known = {*own, *macros, *_KNOWN, *_KEYWORDS, *_WORDS, *_MACROS}
     for word in re.finditer(r"(?<![\w.])(?P<word>[A-Za-z_]\w*)(?P<call>\s*\()?", code):
         name = word["word"]
-        if name in _REFUSED or (word["call"] and not _is_known(name, own, code)):
+        if name in _REFUSED or (word["call"] and name not in known):
             hint = f": {_HINTS[name]}" if name in _HINTS else ""
             yield line(word.start()), f"`{name}` does not exist in OpenCL C{hint}"
         elif word["call"] and name not in own and (verb := _hidden(name, spec.lower)):
@@ -164,11 +161,6 @@ def _hidden(name: str, kernel: str) -> str:
     if _WORDS.get(name, name) == kernel and (name == kernel or kernel not in _OTHER_WAYS):
         return "is"
     return "calls" if re.search(rf"\b{kernel}\(", _MACROS.get(name, "")) else ""
-
-
-def _is_known(name: str, own: set[str], code: str) -> bool:
-    is_macro = re.search(rf"^[ \t]*#[ \t]*define[ \t]+{name}\(", code, re.MULTILINE) is not None
-    return is_macro or name in own | _KNOWN | _KEYWORDS | {*_WORDS, *_MACROS}
 
 
 _TYPES = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from opkit.code_layout import wrapped
@@ -20,7 +21,7 @@ from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.toolkit_class import toolkit_class
 from opkit.runtimes.rknn.vx_requirements import drift
 from opkit.text import render
-from opkit.toolchains.abi import ABIS, Abi
+from opkit.toolchains.abi import ABIS
 from opkit.toolchains.flags import (
     C_ERRORS,
     C_LANGUAGE,
@@ -99,33 +100,29 @@ def makefiles(spec: OpSpec) -> dict[str, str]:
     Raises:
         OpkitError: op.yml lists the file of the kernel list as another source.
     """
-    abis = (ABIS[name] for name in rknnop.ABIS)
-    return {f"makefile.linux.{abi.name}": _makefile(spec, abi) for abi in abis}
-
-
-def _makefile(spec: OpSpec, abi: Abi) -> str:
     sources = kernel_sources(spec)
     folders = (".", "include", *(folder.path for folder in spec.include))
-    suffixes = dict.fromkeys(PurePosixPath(source).suffix for source in sources)
-    return render(
-        "runtimes/rknn/templates/makefile.linux",
-        lower=spec.lower,
-        abi=abi.name,
-        compiler="gcc" if abi.name == "x64" else f"{abi.triple}-gcc",
-        cxx=_CXX if has_cxx(spec) else "",
-        options=" ".join((*optimization(abi.name, "gnu"), *abi.gnu_flags)),
-        flags=" ".join(("-fPIC", *EXACT, *ERRORS, *spec.cflags)),
-        include=" ".join(f"-I{folder}" for folder in folders),
-        objects=" ".join(f"$(OUT)/{source}.o" for source in sources),
-        rules="\n".join(map(_rule, suffixes)),
-    )
-
-
-def _rule(suffix: str) -> str:
-    is_cxx = suffix in CXX_SUFFIXES
-    language = CXX_LANGUAGE if is_cxx else (*C_LANGUAGE, *C_ERRORS)
-    compiler = "CXX" if is_cxx else "CC"
-    return _RULE.format(suffix=suffix, compiler=compiler, language=" ".join(language))
+    rules = []
+    for suffix in dict.fromkeys(PurePosixPath(source).suffix for source in sources):
+        is_cxx = suffix in CXX_SUFFIXES
+        language = " ".join(CXX_LANGUAGE if is_cxx else (*C_LANGUAGE, *C_ERRORS))
+        compiler = "CXX" if is_cxx else "CC"
+        rules.append(_RULE.format(suffix=suffix, compiler=compiler, language=language))
+    return {
+        f"makefile.linux.{abi.name}": render(
+            "runtimes/rknn/templates/makefile.linux",
+            lower=spec.lower,
+            abi=abi.name,
+            compiler="gcc" if abi.name == "x64" else f"{abi.triple}-gcc",
+            cxx=_CXX if has_cxx(spec) else "",
+            options=" ".join((*optimization(abi.name, "gnu"), *abi.gnu_flags)),
+            flags=" ".join(("-fPIC", *EXACT, *ERRORS, *spec.cflags)),
+            include=" ".join(f"-I{folder}" for folder in folders),
+            objects=" ".join(f"$(OUT)/{source}.o" for source in sources),
+            rules="\n".join(rules),
+        )
+        for abi in (ABIS[name] for name in rknnop.ABIS)
+    }
 
 
 def generated_files(spec: OpSpec, reference_source: str) -> dict[str, str]:
@@ -161,6 +158,15 @@ def _params_header(spec: OpSpec) -> str:
     lower = spec.lower
     allowed = allowed_header(spec)
     call, arguments = "const struct opkit_call *call", f"struct {lower}_arguments *arguments"
+    lists = [param.name for param in spec.params if param.type.is_list]
+    invalidates = [
+        wrapped(
+            "    (void)opkit_invalidate_tensor(",
+            ["call", _index(spec, output), f'"{output.name}"'],
+            ");",
+        )
+        for output in spec.outputs
+    ]
     return render(
         "runtimes/rknn/templates/params.h",
         name=spec.name,
@@ -172,28 +178,18 @@ def _params_header(spec: OpSpec) -> str:
         allowed_include=f'#include "{allowed}"\n' if allowed else "",
         check_params=_CHECK_PARAMS.format(lower=lower) if allowed else "",
         half=half_type(spec),
-        lists="".join(f"{_list_member(param)}\n" for param in spec.params if param.type.is_list),
+        lists="".join(f"    int32_t {name}_items[OPKIT_RKNN_MAX_ITEMS];\n" for name in lists),
         read=wrapped(f"static inline vx_status {lower}_read(", [call, arguments], ")"),
-        reads="".join(f"{_read_param(spec, param)}\n" for param in spec.params),
+        reads="".join(f"{each}\n" for each in _reads(spec)),
         write=wrapped(f"static inline vx_status {lower}_write(", [call, arguments], ")"),
-        writes="\n".join(_write(spec, output) for output in spec.outputs),
+        writes="\n".join(
+            _try(spec, "opkit_write_tensor", output, f"&arguments->outputs.{output.name}")
+            for output in spec.outputs
+        ),
         invalidate=wrapped(f"static inline void {lower}_invalidate(", [call], ")"),
-        invalidates="\n".join(_invalidate(spec, output) for output in spec.outputs),
+        invalidates="\n".join(invalidates),
         release=wrapped(f"static inline void {lower}_release(", [arguments], ")"),
     )
-
-
-_CHECK_PARAMS = """\
-    char problem[512];
-    if (!{lower}_allows(&arguments->params, problem, sizeof problem)) {{
-        return opkit_fail(call, VX_ERROR_INVALID_VALUE, NULL, "%s", problem);
-    }}
-"""
-
-
-def _index(spec: OpSpec, parameter: Tensor | Param) -> str:
-    """Return the enumerator of a parameter's index among the references."""
-    return f"{spec.lower.upper()}_INDEX_{parameter.name.upper()}"
 
 
 def _descriptions(spec: OpSpec) -> list[str]:
@@ -222,51 +218,44 @@ def _tensors(spec: OpSpec) -> list[str]:
     return [
         wrapped(
             "        {",
-            [_index(spec, tensor), usage, *_name_and_place(tensor.name, group)],
+            [_index(spec, each), usage, f'"{each.name}"', f"&arguments->{group}.{each.name}"],
             "},",
         )
-        for tensor, usage, group in rows
+        for each, usage, group in rows
     ]
 
 
-def _name_and_place(name: str, group: str) -> tuple[str, str]:
-    return f'"{name}"', f"&arguments->{group}.{name}"
+def _reads(spec: OpSpec) -> Iterator[str]:
+    """Yield the statements that read the params."""
+    for param in spec.params:
+        delivery = DELIVERIES[param.type.name]
+        function, *arguments = delivery.reader
+        values = {
+            "name": param.name,
+            "member": f"arguments->params.{param.name}",
+            "type": delivery.type,
+            "length": param.length or 0,
+        }
+        yield _try(spec, function, param, *(each.format(**values) for each in arguments))
 
 
-def _list_member(param: Param) -> str:
-    """Return the member with the items of a list."""
-    return f"    int32_t {param.name}_items[OPKIT_RKNN_MAX_ITEMS];"
+def _try(spec: OpSpec, function: str, parameter: Tensor | Param, *arguments: str) -> str:
+    """Return the statement that calls a function for a parameter, or returns its error."""
+    where = ["call", _index(spec, parameter), f'"{parameter.name}"']
+    return wrapped(f"    OPKIT_TRY({function}(", [*where, *arguments], "));")
 
 
-def _read_param(spec: OpSpec, param: Param) -> str:
-    """Return the statement that reads a param."""
-    delivery = DELIVERIES[param.type.name]
-    function, *arguments = delivery.reader
-    member = f"arguments->params.{param.name}"
-    values = {
-        "name": param.name,
-        "member": member,
-        "type": delivery.type,
-        "length": param.length or 0,
-    }
-    more = [argument.format(**values) for argument in arguments]
-    return _try(function, ["call", _index(spec, param), f'"{param.name}"', *more])
+_CHECK_PARAMS = """\
+    char problem[512];
+    if (!{lower}_allows(&arguments->params, problem, sizeof problem)) {{
+        return opkit_fail(call, VX_ERROR_INVALID_VALUE, NULL, "%s", problem);
+    }}
+"""
 
 
-def _write(spec: OpSpec, output: Tensor) -> str:
-    """Return the statement that writes an output."""
-    where = ["call", _index(spec, output), *_name_and_place(output.name, "outputs")]
-    return _try("opkit_write_tensor", where)
-
-
-def _invalidate(spec: OpSpec, output: Tensor) -> str:
-    """Return the statement that makes an output invalid."""
-    where = ["call", _index(spec, output), f'"{output.name}"']
-    return wrapped("    (void)opkit_invalidate_tensor(", where, ");")
-
-
-def _try(function: str, arguments: list[str]) -> str:
-    return wrapped(f"    OPKIT_TRY({function}(", arguments, "));")
+def _index(spec: OpSpec, parameter: Tensor | Param) -> str:
+    """Return the enumerator of a parameter's index among the references."""
+    return f"{spec.lower.upper()}_INDEX_{parameter.name.upper()}"
 
 
 _REFERENCE_RULES = (

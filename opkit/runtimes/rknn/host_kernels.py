@@ -15,7 +15,6 @@ from opkit.check.executors import on_this_pc
 from opkit.check.harness_client import HarnessKernel
 from opkit.check.instrumented import InstrumentedKernel
 from opkit.description.spec import OpSpec, Param
-from opkit.description.types import ElementType
 from opkit.runtimes.invocation import (
     AT_FULL_SPEED,
     CallingConvention,
@@ -85,20 +84,17 @@ def _value(param: Param, value: Any) -> Value:
 
 
 def _item_bytes(delivery: Delivery, value: float) -> bytes:
-    """Return the bytes of a scalar, or of an item of an array."""
+    """Return the bytes of a scalar, or of an item of an array.
+
+    The processor converts to an integer toward zero, saturating.
+    """
     if delivery.converted is None:
         with np.errstate(over="ignore"):
             return np.array(value, delivery.element.dtype).tobytes()
-    whole = _whole(value, delivery.converted) % 2**64
+    assert delivery.converted.limits is not None
+    low, high = delivery.converted.limits
+    whole = min(max(int(value), low), high) % 2**64
     return whole.to_bytes(8, "little")[: delivery.element.size]
-
-
-def _whole(value: float, element: ElementType) -> int:
-    """Convert to an integer as the processor does: toward zero, saturating."""
-    limits = element.limits
-    assert limits is not None
-    low, high = limits
-    return min(max(int(value), low), high)
 
 
 CONVENTION = CallingConvention(

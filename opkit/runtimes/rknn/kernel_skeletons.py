@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import repeat
 
 from opkit.code_layout import wrapped
-from opkit.description.spec import OpSpec, Param
+from opkit.description.spec import OpSpec
 from opkit.files.operator_texts import CASE_DTYPE, has_only
 from opkit.runtimes.files import TestText
 from opkit.runtimes.rknn.deliveries import DELIVERIES
@@ -67,20 +67,16 @@ def vx_arguments(spec: OpSpec) -> list[str]:
     ]
 
 
-def _vx_note(param: Param) -> str:
-    """Return a note on a scalar that is not 32 bits wide, or an empty string."""
-    element = param.type.element
-    if element.size == 8:
-        return f"the low 32 bits of a {param.type.name}: use a 32-bit type instead"
-    if element.size < 4 and element.kind == "int":
-        return f"{param.type.name}, not sign-extended"
-    return ""
-
-
 def _vx_notes(spec: OpSpec) -> str:
-    """Return the notes on params for the file's first comment."""
-    notes = [(param.name, _vx_note(param)) for param in spec.params]
-    lines = [f" *   {name}: {note}\n" for name, note in notes if note]
+    """Return the notes for the file's first comment on scalars that are not 32 bits wide."""
+    lines = []
+    for param in spec.params:
+        element, type_ = param.type.element, param.type.name
+        if element.size == 8:
+            note = f"the low 32 bits of a {type_}: use a 32-bit type instead"
+            lines.append(f" *   {param.name}: {note}\n")
+        elif element.size < 4 and element.kind == "int":
+            lines.append(f" *   {param.name}: {type_}, not sign-extended\n")
     return "".join([" *\n", *lines]) if lines else ""
 
 

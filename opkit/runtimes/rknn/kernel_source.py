@@ -59,12 +59,23 @@ def kernels_header(spec: OpSpec) -> str:
 
 def kernel_file(spec: OpSpec) -> str:
     """Return the initial text of the user's .c file."""
-    about = block_comment(_about_vx(spec) if settings(spec).has_vx_kernel else _about_cpu(spec))
-    include = f'#include "{kernels_include(spec)}"\n'
+    header = kernels_include(spec)
+    include = f'#include "{header}"\n'
     if not spec.elementwise:  # generated headers include each other
         include = f'#include "{spec.lower}_compute.h"\n{include}'
     if not settings(spec).has_vx_kernel:
+        about = block_comment(
+            f"The CPU kernel of {spec.name}: the callbacks and the kernel list are in {header}, "
+            f"the math is in {spec.math_file}.\n\n"
+            "For a set-up before the first inference, define a struct `kernel_hooks` below the "
+            "include; see include/opkit/runtimes/rknn/kernel_hooks.h."
+        )
         return f"{about}\n{include}"
+    about = block_comment(
+        f"The kernels of {spec.name}: launch and set-up of the VX kernel in "
+        f"rknn_kernel_{spec.lower}.vx.\n\n"
+        f"The callbacks and the kernel list are in {header}, the math is in {spec.math_file}."
+    )
     include += "".join(f"{line}\n" for line in launch_includes(spec))
     return f"{about}\n{include}\n{vx_launch(spec)}"
 
@@ -154,24 +165,6 @@ def free_name(name: str, spec: OpSpec) -> str:
     while any(parameter.name == name for parameter in spec.parameters):
         name += "_"
     return name
-
-
-def _about_cpu(spec: OpSpec) -> str:
-    return (
-        f"The CPU kernel of {spec.name}: the callbacks and the kernel list are in "
-        f"{kernels_include(spec)}, the math is in {spec.math_file}.\n\n"
-        "For a set-up before the first inference, define a struct `kernel_hooks` below the "
-        "include; see include/opkit/runtimes/rknn/kernel_hooks.h."
-    )
-
-
-def _about_vx(spec: OpSpec) -> str:
-    return (
-        f"The kernels of {spec.name}: launch and set-up of the VX kernel in "
-        f"rknn_kernel_{spec.lower}.vx.\n\n"
-        f"The callbacks and the kernel list are in {kernels_include(spec)}, the math is in "
-        f"{spec.math_file}."
-    )
 
 
 def kernel_sources(spec: OpSpec) -> list[str]:

@@ -99,12 +99,9 @@ def check_reference(source: str, file: str) -> None:
             "to 3.8. Write it without"
         ) from None
     for name, example in REQUIRED.items():
-        if name not in top.get_identifiers() or not _is_bound(top.lookup(name)):
+        symbol = top.lookup(name) if name in top.get_identifiers() else None
+        if symbol is None or not (symbol.is_assigned() or symbol.is_imported()):
             raise OpkitError(f"{file}:1: the function '{name}' is missing; write `{example}`")
-
-
-def _is_bound(symbol: symtable.Symbol) -> bool:
-    return symbol.is_assigned() or symbol.is_imported()
 
 
 def _syntax(tree: ast.Module) -> Iterator[Finding]:
@@ -124,8 +121,11 @@ def _syntax(tree: ast.Module) -> Iterator[Finding]:
         elif isinstance(node, (ast.Return, ast.Expr)) and _is_bare_unpacking(node.value):
             yield line, "unpacking without parentheses came with Python 3.8", "them"
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            for annotation in _annotations(node):
-                if _is_new_type(annotation):
+            own = node.args
+            arguments = [*own.args, own.vararg, *own.kwonlyargs, own.kwarg]
+            annotations = [each.annotation for each in arguments if each is not None]
+            for annotation in (*annotations, node.returns):
+                if annotation is not None and _is_new_type(annotation):
                     problem = "types like `list[int]` and `int | None` came with Python 3.9"
                     yield annotation.lineno, problem, "it without the annotation"
 
@@ -139,13 +139,6 @@ def _is_bare_unpacking(value: ast.expr | None) -> bool:
         value.elts[0].col_offset,
     )
     return not has_parentheses and any(isinstance(item, ast.Starred) for item in value.elts)
-
-
-def _annotations(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
-    arguments = function.args
-    every = [*arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]
-    annotations = [argument.annotation for argument in every if argument is not None]
-    return [annotation for annotation in (*annotations, function.returns) if annotation is not None]
 
 
 def _is_new_type(annotation: ast.expr) -> bool:

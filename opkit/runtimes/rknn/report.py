@@ -9,7 +9,7 @@ from opkit.description.spec import OpSpec, Param
 from opkit.runtimes.report import Product, Report
 from opkit.runtimes.rknn.boards import LIMITS, TARGETS
 from opkit.runtimes.rknn.deliveries import DELIVERIES
-from opkit.runtimes.rknn.rknnop import Package, PackageError, program_binary_kind, sections, unpack
+from opkit.runtimes.rknn.rknnop import PackageError, program_binary_kind, sections, unpack
 from opkit.runtimes.rknn.settings import settings
 
 _KERNELS = ("the CPU kernel", "the VX kernel")  # by kernel_index
@@ -26,29 +26,20 @@ def properties(spec: OpSpec) -> Mapping[str, str]:
     }
 
 
-def built_packages(root: Path) -> list[Product]:
-    """Return the contents of the built packages of a repository."""
-    return [
-        product(path.relative_to(root).as_posix(), path.read_bytes())
-        for path in sorted(root.glob("build/*/*.rknnop"))
-    ]
-
-
 def product(file: str, data: bytes) -> Product:
-    """Return the contents of a package, or the reason why it cannot be read."""
+    """Return the size of each section of a package, or the reason why it cannot be read."""
     try:
-        return Product(file, cells=_cells(unpack(data, Path(file).name)))
+        package = unpack(data, Path(file).name)
     except PackageError as error:
         return Product(file, str(error))
-
-
-def _cells(package: Package) -> dict[str, int | str]:
-    """Return the size of each section in bytes, in the order of the file."""
-    return {
-        "version": str(package.version),
-        **{name: len(content) for name, content in sections(package).items()},
-        "kind of program binary": program_binary_kind(package.program_binary),
-    }
+    return Product(
+        file,
+        cells={
+            "version": str(package.version),
+            **{name: len(content) for name, content in sections(package).items()},
+            "kind of program binary": program_binary_kind(package.program_binary),
+        },
+    )
 
 
 def _delivery(param: Param) -> tuple[str, str]:
@@ -59,4 +50,11 @@ def _delivery(param: Param) -> tuple[str, str]:
     return f"an array of {param.length or f'1 to {LIMITS.items}'}", type_
 
 
-REPORT = Report(delivery=_delivery, properties=properties, built_products=built_packages)
+REPORT = Report(
+    delivery=_delivery,
+    properties=properties,
+    built_products=lambda root: [
+        product(path.relative_to(root).as_posix(), path.read_bytes())
+        for path in sorted(root.glob("build/*/*.rknnop"))
+    ],
+)

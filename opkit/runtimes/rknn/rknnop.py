@@ -141,18 +141,14 @@ def unpack(data: bytes, file: str) -> Package:
             python=_decode(found, _PYTHON, file),
         )
     except PackageError:
-        other = _other_file(data, file)
-        if other:
+        kinds = (
+            kind
+            for beginning, kind in _OTHER_FILES.items()
+            if data.startswith(beginning) and (beginning or not data)
+        )
+        if other := next(kinds, _OTHER_SUFFIXES.get(Path(file).suffix.lower())):
             raise PackageError(f"{file}: is {other}, not a package (.rknnop)") from None
         raise
-
-
-def _other_file(data: bytes, file: str) -> str | None:
-    """Return the kind of a file that is not a package, or None if it is unknown."""
-    for beginning, kind in _OTHER_FILES.items():
-        if data.startswith(beginning) and (beginning or not data):
-            return kind
-    return _OTHER_SUFFIXES.get(Path(file).suffix.lower())
 
 
 class _Section(NamedTuple):

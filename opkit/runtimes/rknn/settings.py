@@ -23,9 +23,7 @@ VX_KERNELS = taken("", "main cl_viv_vx_extension get_global_id", r"vxc_\w+")
 """Reserved names for the function of a VX kernel, which is in lower case."""
 
 VX_PARAMETERS = taken(
-    "",
-    "cl_viv_vx_extension get_global_id",
-    rf"(VXC|vxc)_\w+|(CLK|HALF)_[A-Z\d_]+|{_SHORTHANDS}",
+    "", "cl_viv_vx_extension get_global_id", rf"(VXC|vxc)_\w+|(CLK|HALF)_[A-Z\d_]+|{_SHORTHANDS}"
 )
 """Reserved names for parameters of a VX kernel: macros, and names in the generated kernel."""
 

@@ -78,8 +78,19 @@ def missing_vx_kernel(spec: OpSpec, source: str) -> Complaint | None:
         kernel, or a kernel list of its own.
     """
     code = _COMMENT.sub(" ", source)
-    if kernel_source.kernels_include(spec) not in code:
-        return _missing_in_own_list(spec, source)
+    if kernel_source.kernels_include(spec) not in code:  # the file has its own list
+        name = f"vx_kernel_{spec.name}_list"
+        cpu_alone = f"vx_kernel_description_t *{name}[] = {{&cpu_kernel_description, NULL}};"
+        lines = source.splitlines()
+        if cpu_alone not in lines:
+            return None
+        problem = "the list holds the CPU kernel alone, but op.yml has `kernels: [cpu, vx]`"
+        hint = f"""\
+callbacks and list are generated now, so replace the text of the file with
+
+{kernel_source.kernel_file(spec)}
+{_test_to_add(spec)}"""
+        return _complaint(spec, problem, hint, lines.index(cpu_alone) + 1)
     if re.search(r"\.\s*initialize_vx_kernel\b", code):
         return None
     member = ".initialize_vx_kernel = initialize_vx_kernel,"
@@ -109,54 +120,24 @@ def _complaint(spec: OpSpec, problem: str, hint: str, line: int | None = None) -
     return Complaint(file, problem, line, hint=hint, severity="warning")
 
 
-def _missing_in_own_list(spec: OpSpec, source: str) -> Complaint | None:
-    """Return a complaint if the source has the kernel list generated for the CPU alone."""
-    name = f"vx_kernel_{spec.name}_list"
-    cpu_alone = f"vx_kernel_description_t *{name}[] = {{&cpu_kernel_description, NULL}};"
-    lines = source.splitlines()
-    if cpu_alone not in lines:
-        return None
-    problem = "the list holds the CPU kernel alone, but op.yml has `kernels: [cpu, vx]`"
-    hint = f"""\
-callbacks and list are generated now, so replace the text of the file with
-
-{kernel_source.kernel_file(spec)}
-{_test_to_add(spec)}"""
-    return _complaint(spec, problem, hint, lines.index(cpu_alone) + 1)
-
-
 def drift(root: Path, spec: OpSpec, cache: Path) -> list[Complaint]:
     """Return each mismatch of the VX kernel, with the text that op.yml requires; see vx.drift."""
+    name = kernel_skeletons.vx_file(spec)
+    path = root / name
     if not settings(spec).has_vx_kernel:
-        return _left_over(root, spec)
-    source = (root / f"rknn_kernel_{spec.lower}.c").read_text(encoding="utf-8", errors="replace")
-    missing = missing_vx_kernel(spec, source)
-    found = [missing] if missing else []
-    if _is_generated(root / kernel_skeletons.vx_file(spec), spec):
-        return found
-    from opkit.runtimes.rknn.vx import drift as vx_drift  # only here: it takes long to import
-
-    return [*found, *vx_drift.drift(root, spec, cache)]
-
-
-def _is_generated(path: Path, spec: OpSpec) -> bool:
-    """Return whether a .vx file is as generated from this op.yml, and needs no compiler to tell."""
-    return spec.elementwise or (
-        path.is_file()
-        and path.read_text(encoding="utf-8", errors="replace") == kernel_skeletons.vx_kernel(spec)
-    )
-
-
-def _left_over(root: Path, spec: OpSpec) -> list[Complaint]:
-    """Return a warning if there is a .vx file, which no build reads."""
-    path = kernel_skeletons.vx_file(spec)
-    if not (root / path).is_file():
-        return []
-    return [
-        Complaint(
-            path,
+        left_over = Complaint(
+            name,
             "is not built, because op.yml has `kernels: [cpu]`",
             hint="delete it and the tests with check_vx_kernel, or write `kernels: [cpu, vx]`",
             severity="warning",
         )
-    ]
+        return [left_over] if path.is_file() else []
+    source = (root / f"rknn_kernel_{spec.lower}.c").read_text(encoding="utf-8", errors="replace")
+    missing = missing_vx_kernel(spec, source)
+    found = [missing] if missing else []
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    if spec.elementwise or text == kernel_skeletons.vx_kernel(spec):
+        return found  # it is as generated from this op.yml, and needs no compiler to tell
+    from opkit.runtimes.rknn.vx import drift as vx_drift  # only here: it takes long to import
+
+    return [*found, *vx_drift.drift(root, spec, cache)]

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from opkit.code_layout import LINE_LENGTH, block_comment, comment, wrapped
-from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
+from opkit.description.spec import OpSpec, Param, ParamValue
 from opkit.errors import OpkitError
 from opkit.files import c_parts
 from opkit.files.c_parts import allowed_file, allowed_header
@@ -38,17 +38,51 @@ def c_files(spec: OpSpec) -> dict[str, str]:
     """Return path -> text of the generated C files."""
     lower = spec.lower
     register = wrapped(f"int {lower}_register_all(", ["rknn_context context"], ")")
+    function = f"rknn_custom_op *{lower}_custom_op(void)"
+    about = (
+        f"{spec.name} as a custom operator of librknnrt, which calls these functions on the "
+        f"CPU of the board. The math is in {spec.math_file}."
+    )
+    what = "Reads the attributes of a node" if spec.params else "Keeps the data of a node"
+    # The runtime may pass other types than op.yml's, as version 1.6.0 does: floats.
+    types = [TENSOR_TYPES_IN_C[tensor.dtype] for tensor in (*spec.inputs, *spec.outputs)]
+    converts_tensors = any(type_ not in ("ANY", "FLOAT32") for type_ in types)
+    keeps_data = bool(spec.params) or spec.has_threads or converts_tensors
+    allowed = allowed_header(spec)
+    stages = ("init", "compute", "destroy") if keeps_data else ("compute",)
     return {
         **allowed_file(spec),
         f"rknn2/{lower}_custom_op.h": render(
             "runtimes/rknn2/templates/custom_op.h",
             about=comment(f"{spec.name} for applications that run models with librknnrt."),
-            function=_function(spec),
+            function=function,
             register=register,
             lower=lower,
             upper=lower.upper(),
         ),
-        f"rknn2/{lower}_custom_op.c": _custom_op(spec),
+        f"rknn2/{lower}_custom_op.c": render(
+            "runtimes/rknn2/templates/custom_op.c",
+            lower=lower,
+            about=block_comment(about),
+            compute_header=spec.compute_header,
+            threads=c_parts.definitions(spec),
+            loops=c_parts.include(spec, "../"),
+            compute_comment=comment(f"Computes {spec.name}, for every inference."),
+            description="\n".join(_description(spec)),
+            compute=wrapped(
+                f"            problem = {lower}_compute(",
+                # No table: this runtime passes floats.
+                ["&inputs", "&params", "&outputs", *(["NULL"] if has_table(spec) else ())],
+                ");",
+            ),
+            allowed_include=f'#include "../generated/{allowed}"\n' if allowed else "",
+            refusal="        char refusal[512];\n" if allowed else "",
+            refuse=_REFUSE.format(lower=lower) if allowed else "",
+            init=render("runtimes/rknn2/templates/init.c", what=what) if keeps_data else "",
+            function=function,
+            op_type=wrapped("        .op_type = ", [f'"{settings(spec).op_type}"'], ","),
+            members="\n".join(f"        .{stage} = {stage}_callback," for stage in stages),
+        ),
         f"rknn2/{lower}_plugin.c": render(
             "runtimes/rknn2/templates/plugin.c",
             about=comment(f"The function that rknn_server looks up in librkcst_{lower}.so."),
@@ -63,59 +97,15 @@ def c_files(spec: OpSpec) -> dict[str, str]:
     }
 
 
-def constant_inputs(spec: OpSpec) -> list[Param]:
-    """Return the params that are constant inputs of a node; they follow the tensors, in order."""
-    return [param for param in spec.params if param.source]
-
-
-def _function(spec: OpSpec) -> str:
-    return f"rknn_custom_op *{spec.lower}_custom_op(void)"
-
-
-def _custom_op(spec: OpSpec) -> str:
-    about = (
-        f"{spec.name} as a custom operator of librknnrt, which calls these functions on the "
-        f"CPU of the board. The math is in {spec.math_file}."
-    )
-    what = "Reads the attributes of a node" if spec.params else "Keeps the data of a node"
-    keeps_data = bool(spec.params) or spec.has_threads or _converts_tensors(spec)
-    allowed = allowed_header(spec)
-    stages = ("init", "compute", "destroy") if keeps_data else ("compute",)
-    return render(
-        "runtimes/rknn2/templates/custom_op.c",
-        lower=spec.lower,
-        about=block_comment(about),
-        compute_header=spec.compute_header,
-        threads=c_parts.definitions(spec),
-        loops=c_parts.include(spec, "../"),
-        compute_comment=comment(f"Computes {spec.name}, for every inference."),
-        description="\n".join(_description(spec)),
-        compute=wrapped(
-            f"            problem = {spec.lower}_compute(",
-            # No table: this runtime passes floats.
-            ["&inputs", "&params", "&outputs", *(["NULL"] if has_table(spec) else ())],
-            ");",
-        ),
-        allowed_include=f'#include "../generated/{allowed}"\n' if allowed else "",
-        refusal="        char refusal[512];\n" if allowed else "",
-        refuse=_REFUSE.format(lower=spec.lower) if allowed else "",
-        init=render("runtimes/rknn2/templates/init.c", what=what) if keeps_data else "",
-        function=_function(spec),
-        op_type=wrapped("        .op_type = ", [f'"{settings(spec).op_type}"'], ","),
-        members="\n".join(f"        .{stage} = {stage}_callback," for stage in stages),
-    )
-
-
 _REFUSE = """\
 if (!{lower}_allows(&params, refusal, sizeof refusal)) {{
             problem = refusal;
         }} else """
 
 
-def _converts_tensors(spec: OpSpec) -> bool:
-    """Whether the runtime may pass other types than op.yml's, as version 1.6.0 does: floats."""
-    dtypes = (tensor.dtype for tensor in (*spec.inputs, *spec.outputs))
-    return any(TENSOR_TYPES_IN_C[dtype] not in ("ANY", "FLOAT32") for dtype in dtypes)
+def constant_inputs(spec: OpSpec) -> list[Param]:
+    """Return the params that are constant inputs of a node; they follow the tensors, in order."""
+    return [param for param in spec.params if param.source]
 
 
 # ---- The operator's description ------------------------------------------------------------------
@@ -128,7 +118,10 @@ def _description(spec: OpSpec) -> Iterator[str]:
     yield comment("Its tensors: name, data type for the math, and offset in the math's struct.")
     for group, tensors in (("input", spec.inputs), ("output", outputs)):
         yield f"static const struct opkit_tensor_row custom_op_{group}s[] = {{"
-        yield from (_tensor_row(spec, group, tensor) for tensor in tensors)
+        for tensor in tensors:
+            offset = f"offsetof(struct {spec.lower}_{group}s, {tensor.name})"
+            dtype = f"OPKIT_DTYPE_{TENSOR_TYPES_IN_C[tensor.dtype]}"
+            yield wrapped("    {", [f'"{tensor.name}"', dtype, offset], "},")
         yield "};\n"
     defaults = [param for param in spec.params if param.default is not None]
     if defaults:
@@ -151,13 +144,6 @@ def _description(spec: OpSpec) -> Iterator[str]:
     yield "};\n"
 
 
-def _tensor_row(spec: OpSpec, group: str, tensor: Tensor) -> str:
-    """Return the row of a tensor: name, data type for the math, offset in the math's struct."""
-    offset = f"offsetof(struct {spec.lower}_{group}s, {tensor.name})"
-    dtype = TENSOR_TYPES_IN_C[tensor.dtype]
-    return wrapped("    {", [f'"{tensor.name}"', f"OPKIT_DTYPE_{dtype}", offset], "},")
-
-
 def _row(spec: OpSpec, param: Param) -> str:
     """Return the row of a param: its source in the model and its place in the math's struct."""
     items = [
@@ -166,13 +152,11 @@ def _row(spec: OpSpec, param: Param) -> str:
         f"offsetof(struct {spec.lower}_params, {param.name})",
         str(param.length or 0),
         "NULL" if param.default is None else f"&custom_op_defaults.{param.name}",
-        str(_input_index(spec, param)) if param.source else "OPKIT_ATTRIBUTE",
+        str(len(spec.inputs) + constant_inputs(spec).index(param))
+        if param.source
+        else "OPKIT_ATTRIBUTE",
     ]
     return wrapped("    {", items, "},")
-
-
-def _input_index(spec: OpSpec, param: Param) -> int:
-    return len(spec.inputs) + constant_inputs(spec).index(param)
 
 
 def _param_type(param: Param) -> str:

@@ -23,20 +23,15 @@ TARGETS: dict[str, Target] = {
 """One library is for all chips: it runs on the CPU."""
 
 
-def _without(chip: str, library: str) -> str:
-    return (
-        f"{chip.upper()} has no custom operators: RKNN-Toolkit2 converts a model with them without "
-        f"a word, but {library} cannot run it (expected {', '.join(TARGETS)})"
-    )
-
-
 _LIBRARIES = {
     **dict.fromkeys(("rv1103", "rv1103b", "rv1106", "rv1106b"), "librknnmrt, its runtime,"),
     "rk2118": "its runtime",
 }
 
 REFUSED_TARGETS: dict[str, str] = {
-    chip: _without(chip, library) for chip, library in _LIBRARIES.items()
+    chip: f"{chip.upper()} has no custom operators: RKNN-Toolkit2 converts a model with them "
+    f"without a word, but {library} cannot run it (expected {', '.join(TARGETS)})"
+    for chip, library in _LIBRARIES.items()
 }
 """Unsupported chip -> reason."""
 
@@ -64,15 +59,17 @@ READABLE = "within int32, or 0 or a float32 with an absolute value above 2^-126"
 
 def unreadable_numbers(value: ParamValue | None) -> list[int | float]:
     """Return the numbers in a value that librknnrt cannot read in an attribute."""
-    items = value if isinstance(value, tuple) else (value,)
-    return [each for each in items if isinstance(each, (int, float)) and not _is_readable(each)]
-
-
-def _is_readable(value: int | float) -> bool:
-    if isinstance(value, float):
-        low, high = ATTRIBUTE_FLOATS
-        return value == 0 or low <= abs(value) <= high
-    return ATTRIBUTE_INTEGERS[0] <= value <= ATTRIBUTE_INTEGERS[1]
+    found: list[int | float] = []
+    for each in value if isinstance(value, tuple) else (value,):
+        if isinstance(each, float):
+            low, high = ATTRIBUTE_FLOATS
+            is_readable = each == 0 or low <= abs(each) <= high
+        else:
+            low, high = ATTRIBUTE_INTEGERS
+            is_readable = not isinstance(each, int) or low <= each <= high
+        if not is_readable and isinstance(each, (int, float)):
+            found.append(each)
+    return found
 
 
 # The names of the settings of librknnrt's executors; those after the first are driver.c's.

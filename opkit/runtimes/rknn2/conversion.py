@@ -12,7 +12,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -36,10 +35,7 @@ TENSOR_TYPES = {
 """The dtype of a case's tensor -> the dtype in a model."""
 
 MODEL_CONVENTION = replace(
-    CONVENTION,
-    tensor_types=TENSOR_TYPES,
-    input_types=TENSOR_TYPES,
-    output_types=TENSOR_TYPES,
+    CONVENTION, tensor_types=TENSOR_TYPES, input_types=TENSOR_TYPES, output_types=TENSOR_TYPES
 )
 """The convention of an application, which runs a model."""
 
@@ -125,7 +121,8 @@ class Conversion:
             "package": str(self.model),
         }
         try:
-            answer = self.ask(json.dumps(request, default=_plain))
+            # A param's value may be a number or an array of numpy's.
+            answer = self.ask(json.dumps(request, default=lambda value: value.tolist()))
         except (BrokenPipeError, EOFError, TimeoutError) as error:
             raise self._ended(isinstance(error, TimeoutError)) from None
         if "left_out" in answer:
@@ -166,8 +163,3 @@ class Conversion:
         if self._worker is not None:
             self._worker.kill()
             self._worker = None
-
-
-def _plain(value: Any) -> Any:
-    """Convert a number or an array of numpy's, the value of a param, for JSON."""
-    return value.tolist()

@@ -6,7 +6,6 @@ its node and its reference for the scripts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from opkit.code_layout import literal
@@ -40,44 +39,47 @@ the reference is compared with it. The board needs librknnrt 2.x: 1.6.0 aborts i
 def files(spec: OpSpec) -> dict[str, str]:
     """Return path -> text of the class and of the scripts."""
     op_type = settings(spec).op_type
-    return _standard(spec, op_type) if settings(spec).is_standard else _custom(spec, op_type)
-
-
-def _custom(spec: OpSpec, op_type: str) -> dict[str, str]:
-    words = {"module": "custom_op", "operator": "CustomOp"}
-    model = {
-        "more": "",
-        "onnx_names": "helper",
-        "opsets": _CUSTOM_OPSETS,
-        "make_model": _block("make_custom_model.py"),
-    }
-    conversion = {
-        "more": "",
-        "classes": "CLASSES = [CustomOp]  # of operators that the toolkit does not have",
-        "simulated": "the simulator",
-    }
+    if settings(spec).is_standard:
+        module, class_name = "node", "Node"
+        shape = ".reshape(-1)" if op_type in LIST_CONSTANTS else ""
+        text = _operator(spec, "standard_node.py", op_type=op_type, constant_shape=shape)
+        model = {
+            "more": _STANDARD_MODELS.format(op_type=op_type),
+            "onnx_names": "helper, numpy_helper",
+            "opsets": _STANDARD_OPSETS.format(opset=opset_of(op_type)),
+            "make_model": _block("make_standard_model.py"),
+        }
+        conversion = {
+            "more": _STANDARD_CONVERSION.format(op_type=op_type),
+            "classes": f"CLASSES = []  # none: the toolkit has its own {op_type}",
+            "simulated": f"RKNN-Toolkit2's own {op_type}",
+        }
+    else:
+        module, class_name = "custom_op", "CustomOp"
+        text = _operator(spec, "custom_op.py", op_type=op_type)
+        model = {
+            "more": "",
+            "onnx_names": "helper",
+            "opsets": _CUSTOM_OPSETS,
+            "make_model": _block("make_custom_model.py"),
+        }
+        conversion = {
+            "more": "",
+            "classes": "CLASSES = [CustomOp]  # of operators that the toolkit does not have",
+            "simulated": "the simulator",
+        }
+    common = {"lower": spec.lower, "module": module, "operator": class_name}
     return {
-        f"{FOLDER}/{spec.lower}_custom_op.py": _operator(spec, "custom_op.py", op_type=op_type),
-        **_scripts(spec, words, model, conversion),
+        f"{FOLDER}/{spec.lower}_{module}.py": text,
+        f"{FOLDER}/make_onnx.py": render(f"{_TEMPLATES}/make_onnx.py", **common, **model),
+        f"{FOLDER}/convert.py": render(
+            f"{_TEMPLATES}/convert.py",
+            **common,
+            **conversion,
+            target=DESCRIBE.target_of(spec),
+            targets=literal(list(TARGETS), "TARGETS = ", 0),
+        ),
     }
-
-
-def _standard(spec: OpSpec, op_type: str) -> dict[str, str]:
-    words = {"module": "node", "operator": "Node"}
-    model = {
-        "more": _STANDARD_MODELS.format(op_type=op_type),
-        "onnx_names": "helper, numpy_helper",
-        "opsets": _STANDARD_OPSETS.format(opset=opset_of(op_type)),
-        "make_model": _block("make_standard_model.py"),
-    }
-    conversion = {
-        "more": _STANDARD_CONVERSION.format(op_type=op_type),
-        "classes": f"CLASSES = []  # none: the toolkit has its own {op_type}",
-        "simulated": f"RKNN-Toolkit2's own {op_type}",
-    }
-    shape = ".reshape(-1)" if op_type in LIST_CONSTANTS else ""
-    node = _operator(spec, "standard_node.py", op_type=op_type, constant_shape=shape)
-    return {f"{FOLDER}/{spec.lower}_node.py": node, **_scripts(spec, words, model, conversion)}
 
 
 def _block(template: str, **values: str) -> str:
@@ -114,33 +116,6 @@ def _allowed(spec: OpSpec) -> dict[str, str]:
         "            self._value(node, name, value)\n",
         "check_value": "        self._check_allowed(node, name, result.tolist())\n",
         "check_allowed": f"\n{_block('operator_allowed.py')}\n",
-    }
-
-
-def _scripts(
-    spec: OpSpec,
-    words: Mapping[str, str],
-    model: Mapping[str, str],
-    conversion: Mapping[str, str],
-) -> dict[str, str]:
-    """Return path -> text of the scripts.
-
-    Args:
-        spec: the operator.
-        words: the placeholders of both.
-        model: those of make_onnx.py.
-        conversion: those of convert.py.
-    """
-    common = {"lower": spec.lower, **words}
-    return {
-        f"{FOLDER}/make_onnx.py": render(f"{_TEMPLATES}/make_onnx.py", **common, **model),
-        f"{FOLDER}/convert.py": render(
-            f"{_TEMPLATES}/convert.py",
-            **common,
-            **conversion,
-            target=DESCRIBE.target_of(spec),
-            targets=literal(list(TARGETS), "TARGETS = ", 0),
-        ),
     }
 
 

@@ -35,7 +35,7 @@ KEYS = {
         "pattern": f"^{IDENTIFIER}$",
         "maxLength": MAX_OP_TYPE,
         "not": {"enum": sorted(LATER_OPERATORS)},
-    },
+    }
 }
 
 
@@ -64,12 +64,6 @@ def settings(spec: OpSpec) -> Settings:
     found = spec.settings[NAME]
     assert isinstance(found, Settings)
     return found
-
-
-def differing_in_case(op_type: str) -> list[str]:
-    """Return the operator of ONNX with this name but for capitals, in a list; or an empty list."""
-    others = ONNX_OPERATORS - LATER_OPERATORS - {op_type}
-    return [name for name in others if name.lower() == op_type.lower()]
 
 
 def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
@@ -137,12 +131,7 @@ def _check_param(reader: Reader, key: yaml.Node, value: yaml.Node) -> None:
 
 
 def _complaints(spec: OpSpec) -> Iterator[Complaint]:
-    yield from _about_defaults(spec)
-    yield from _about_name(settings(spec))
-
-
-def _about_defaults(spec: OpSpec) -> Iterator[Complaint]:
-    """Warn of defaults that librknnrt cannot read as an attribute."""
+    """Warn of defaults that librknnrt cannot read as an attribute; explain a name of ONNX's own."""
     for param in spec.params:
         for each in unreadable_numbers(param.default)[:1]:
             yield Complaint(
@@ -152,10 +141,7 @@ def _about_defaults(spec: OpSpec) -> Iterator[Complaint]:
                 field=f"params.{param.name}.default",
                 severity="warning",
             )
-
-
-def _about_name(own: Settings) -> Iterator[Complaint]:
-    """Explain a name of ONNX's own; warn of one that only looks like it."""
+    own = settings(spec)
     if own.is_standard:
         yield Complaint(
             "",
@@ -166,14 +152,15 @@ def _about_name(own: Settings) -> Iterator[Complaint]:
             hint=f"for 1.6.0, write `op_type: {PREFIX}{own.op_type}` and rename the nodes",
             severity="note",
         )
-    for name in differing_in_case(own.op_type):
-        yield Complaint(
-            "",
-            f"{own.op_type} is not ONNX's {name}: names of operators are case-sensitive",
-            field="op_type",
-            hint=f"write {name}, or a name that differs in more than case",
-            severity="warning",
-        )
+    for name in ONNX_OPERATORS - LATER_OPERATORS - {own.op_type}:
+        if name.lower() == own.op_type.lower():
+            yield Complaint(
+                "",
+                f"{own.op_type} is not ONNX's {name}: names of operators are case-sensitive",
+                field="op_type",
+                hint=f"write {name}, or a name that differs in more than case",
+                severity="warning",
+            )
 
 
 def _name_refusal(name: str) -> str:

@@ -18,7 +18,6 @@ from opkit.description.spec import OpSpec, Param
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import (
     AT_FULL_SPEED,
-    Array,
     CallingConvention,
     Invocation,
     RefusedError,
@@ -48,32 +47,22 @@ def _value(param: Param, value: Any, tensor_types: Mapping[str, str]) -> Value:
     if param.type.is_text:
         data = json.dumps(str(value), ensure_ascii=False).encode()
         return Value(name, "char", (len(data),), data)
-    array = _array(param, numbers_of(param, value, LIMITS)).reshape(np.shape(value))
+    numbers = numbers_of(param, value, LIMITS)
+    if param.type.element.kind == "float":
+        with np.errstate(over="ignore"):
+            array = np.asarray(numbers).astype(np.float32)
+    else:
+        check_integers(param, numbers, largest=np.iinfo(np.int64).max)
+        array = np.asarray(numbers).astype(np.int64)
+    array = array.reshape(np.shape(value))
     if param.source:
         array = array.astype(tensor_types[array.dtype.name])
     elif not np.array_equal(np.asarray(value), np.asarray(param.default)):  # nodes omit a default
-        _refuse_unreadable(param, array)
+        for each in unreadable_numbers(tuple(array.ravel().tolist()))[:1]:
+            raise RefusedError(
+                f"param '{param.name}' is {each}, at which librknnrt aborts (expected {READABLE})"
+            )
     return Value(name, array.dtype.name, array.shape, array.tobytes())
-
-
-def _array(param: Param, numbers: list[Any]) -> Array:
-    if param.type.element.kind == "float":
-        with np.errstate(over="ignore"):
-            return np.asarray(numbers).astype(np.float32)
-    check_integers(param, numbers, largest=np.iinfo(np.int64).max)
-    return np.asarray(numbers).astype(np.int64)
-
-
-def _refuse_unreadable(param: Param, array: Array) -> None:
-    """Refuse an attribute that librknnrt cannot load.
-
-    Raises:
-        RefusedError: a number of it is out of range.
-    """
-    for each in unreadable_numbers(tuple(array.ravel().tolist()))[:1]:
-        raise RefusedError(
-            f"param '{param.name}' is {each}, at which librknnrt aborts (expected {READABLE})"
-        )
 
 
 def _convention(tensor_types: Mapping[str, str]) -> CallingConvention:
@@ -111,7 +100,12 @@ class EveryVersion:
     def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
         """Run the kernel; see Kernel. Messages tell errors that only later versions have."""
         result = self.first.run(invocation, options)
-        if _fails(result) or not _has_int64(self.first.spec, invocation):
+        # Integers in constant inputs are int64 tensors, too.
+        dtypes = [array.dtype for array in invocation.inputs.values()]
+        dtypes += [np.dtype(dtype) for _, dtype in invocation.outputs.values()]
+        constants = [param.type.element.kind for param in self.first.spec.params if param.source]
+        has_int64 = np.dtype("int64") in dtypes or any(kind != "float" for kind in constants)
+        if _fails(result) or not has_int64:
             return result
         later = self.later.run(invocation, options)
         if _fails(later):
@@ -131,16 +125,6 @@ class EveryVersion:
     ) -> dict[int, RunResult]:
         """Run the kernel on several invocations like librknnrt 1.6.0; see StatefulKernel."""
         return self.first.run_batch(invocations, fill, alternates, limit)
-
-
-def _has_int64(spec: OpSpec, invocation: Invocation) -> bool:
-    """Whether the node has int64 tensors; integers in constant inputs are such tensors, too."""
-    dtypes = [array.dtype for array in invocation.inputs.values()]
-    dtypes += [np.dtype(dtype) for _, dtype in invocation.outputs.values()]
-    constants = [param for param in spec.params if param.source]
-    return np.dtype("int64") in dtypes or any(
-        param.type.element.kind != "float" for param in constants
-    )
 
 
 def _fails(result: RunResult) -> bool:

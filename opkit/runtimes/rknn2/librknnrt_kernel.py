@@ -70,19 +70,15 @@ class LibrknnrtKernel:
         self._harness.attachments = {**self._settings, "model": self.conversion.model.read_bytes()}
         result = self._harness.run(invocation, RunOptions(limit=limit))
         result.leaks = []  # librknnrt's own
-        result.notes += self._notes(result.attachments)
-        return result
-
-    def _notes(self, attachments: Mapping[str, bytes]) -> list[str]:
-        """Return the notes on a run; see driver.c."""
-        if IDLE_NPU not in self._settings:
-            return [f"the board's version {attachments.get('versions', b'?').decode()}"]
-        if "filled" in attachments:
-            return [
+        if IDLE_NPU not in self._settings:  # the notes: see driver.c
+            version = result.attachments.get("versions", b"?").decode()
+            result.notes.append(f"the board's version {version}")
+        elif "filled" in result.attachments:
+            result.notes.append(
                 "the check filled in inputs of rank 4, whose layout the NPU converts: the NPU's "
                 "stand-in computes nothing"
-            ]
-        return []
+            )
+        return result
 
     def close(self) -> None:
         """End the processes; the next case starts others."""

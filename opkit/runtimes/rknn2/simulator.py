@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -77,9 +77,6 @@ class SimulatedReference:
             arrays = self.conversion.simulate(invocation)
         except ConversionError as error:
             return RunResult(fault=str(error), timed_out=error.timed_out)
-        return self._result(invocation, arrays)
-
-    def _result(self, invocation: Invocation, arrays: Sequence[Any]) -> RunResult:
         result = RunResult(seconds=math.inf)
         for (name, (shape, dtype)), array in zip(invocation.outputs.items(), arrays, strict=True):
             is_float = np.dtype(dtype).kind == "f"

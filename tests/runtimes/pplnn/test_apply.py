@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +40,35 @@ COMPUTE = "src/ppl/nn/oputils/custom/resizearea/resizearea_compute.h"
 OP = "src/ppl/nn/engines/riscv/optimizer/ops/custom/resizearea_op.cc"
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    return make_repository(tmp_path / "ResizeArea", description())
+@dataclass
+class Work:
+    """An operator's repository, a checkout for it, and the command between them."""
+
+    repository: Path
+    checkout: Checkout
+    capsys: pytest.CaptureFixture[str]
+
+    def run(self, *options: str) -> int:
+        return run(self.repository, self.checkout, *options)
+
+    def compute(self, text: str) -> None:
+        """Write the math."""
+        (self.repository / "resizearea_compute.h").write_text(text)
+
+    def refused(self, *options: str) -> str:
+        """Run the command; check that it fails without a change, and return its message."""
+        before = self.checkout.content()
+        assert self.run(*options) == 2
+        assert self.checkout.content() == before
+        message = self.capsys.readouterr().err
+        assert message.startswith("error: ")
+        return message
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Checkout:
-    return make_checkout(tmp_path / "ppl.nn", is_git=True)
+def work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Work:
+    repository = make_repository(tmp_path / "ResizeArea", description())
+    return Work(repository, make_checkout(tmp_path / "ppl.nn", is_git=True), capsys)
 
 
 def added_lines(checkout: Checkout, path: str) -> list[str]:
@@ -59,38 +81,37 @@ def added_lines(checkout: Checkout, path: str) -> list[str]:
 # ---- Files in the checkout ----
 
 
-def test_files_are_at_their_paths(repository: Path, checkout: Checkout) -> None:
+def test_files_are_at_their_paths(work: Work) -> None:
+    checkout, repository = work.checkout, work.repository
     before = checkout.content()
-    assert run(repository, checkout) == 0
-    sources = repository / "pplnn/src"
-    laid = {
-        f"src/{path.relative_to(sources)}": path.read_bytes()
-        for path in sources.rglob("*")
-        if path.is_file()
-    }
-    tree = "src/ppl/nn/oputils/custom/resizearea"
+    assert work.run() == 0
+    sources = [path for path in (repository / "pplnn/src").rglob("*") if path.is_file()]
+    laid = {f"src/{path.relative_to(repository / 'pplnn/src')}": path for path in sources}
+    compute = ("tensor", "half", "float_bits", "scratch")
     headers = [
         *("resizearea_compute.h", "pplnn/resizearea_shapes.h", "generated/resizearea.h"),
-        *(
-            f"include/opkit/compute/{name}.h"
-            for name in ("tensor", "half", "float_bits", "scratch")
-        ),
+        *(f"include/opkit/compute/{name}.h" for name in compute),
         "include/opkit/runtimes/pplnn/glue/tensors.h",
     ]
-    laid |= {f"{tree}/{path}": (repository / path).read_bytes() for path in headers}
+    tree = "src/ppl/nn/oputils/custom/resizearea"
+    laid |= {f"{tree}/{path}": repository / path for path in headers}
     after = checkout.content()
     assert {path for path, file in after.items() if file and path not in before} == {*laid, RECORD}
-    changed = {path for path, data in laid.items() if (checkout.root / path).read_bytes() != data}
-    of_math = "src/ppl/nn/oputils/custom/resizearea_math_files.h"
-    assert changed == {of_math, "src/ppl/nn/oputils/custom/resizearea_files.h"}
-    for header in ("resizearea_compute.h", "pplnn/resizearea_shapes.h"):
-        included = f"ppl/nn/oputils/custom/resizearea/{header}"
-        assert f'#include "{included}"\n' in checkout.read(of_math)
+    changed = {
+        path
+        for path, source in laid.items()
+        if (checkout.root / path).read_bytes() != source.read_bytes()
+    }
+    assert changed == {f"{tree}_math_files.h", f"{tree}_files.h"}
+    for header in headers[:2]:
+        included = f'#include "ppl/nn/oputils/custom/resizearea/{header}"\n'
+        assert included in checkout.read(f"{tree}_math_files.h")
     assert {path for path in before if before[path] != after[path]} == {*HOSTS}
 
 
-def test_registration_lines(repository: Path, checkout: Checkout) -> None:
-    assert run(repository, checkout) == 0
+def test_registration_lines(work: Work) -> None:
+    checkout = work.checkout
+    assert work.run() == 0
     end = " // opkit: custom.ResizeArea"
     assert added_lines(checkout, PARSERS) == [
         f'#include "ppl/nn/params/custom/resizearea_param.h"{end}',
@@ -100,144 +121,135 @@ def test_registration_lines(repository: Path, checkout: Checkout) -> None:
         f"ppl::nn::custom::PackResizeAreaParam);{end}",
     ]
     for engine, path in (("riscv", RISCV_OPS), ("x86", X86_OPS)):
-        header = f"ppl/nn/engines/{engine}/optimizer/ops/custom/resizearea_op.h"
-        assert added_lines(checkout, path) == [
-            f'#include "{header}"{end}',
-            '    RegisterOptKernelCreator<custom::ResizeAreaOp>("custom", "ResizeArea", 1, 1);'
-            + end,
-        ]
+        header = f'#include "ppl/nn/engines/{engine}/optimizer/ops/custom/resizearea_op.h"{end}'
+        creator = "RegisterOptKernelCreator<custom::ResizeAreaOp>"
+        line = f'    {creator}("custom", "ResizeArea", 1, 1);{end}'
+        assert added_lines(checkout, path) == [header, line]
         lines = checkout.read(path).splitlines()
         index = next(i for i, line in enumerate(lines) if line.startswith("namespace ppl"))
-        assert header in lines[index - 1]
-        index = lines.index("void RegisterBuiltinOpImpls() {")
-        assert "custom::ResizeAreaOp" in lines[index + 3]
+        assert lines[index - 1] == header
+        assert lines[lines.index("void RegisterBuiltinOpImpls() {") + 3] == line
     parsers = checkout.read(PARSERS)
-    assert parsers.index("PPL_REGISTER_OP_WITHOUT_PARAM") < parsers.index('"custom"')
-    assert parsers.index('"custom"') < parsers.index("void After()")
+    marks = ("PPL_REGISTER_OP_WITHOUT_PARAM", '"custom"', "void After()")
+    places = [parsers.index(mark) for mark in marks]
+    assert places == sorted(places)
 
 
-def test_registration_without_params(tmp_path: Path, checkout: Checkout) -> None:
+def test_registration_without_params(work: Work, tmp_path: Path) -> None:
     text = description("Exp", "domain: com.acme-1\nopset: [2, 7]", params=False)
-    assert run(make_repository(tmp_path / "Exp", text), checkout) == 0
-    assert added_lines(checkout, PARSERS) == [
+    work.repository = make_repository(tmp_path / "Exp", text)
+    assert work.run() == 0
+    assert added_lines(work.checkout, PARSERS) == [
         '    PPL_REGISTER_OP_WITHOUT_PARAM("com.acme-1", "Exp", 2, 7, nullptr);'
         " // opkit: com.acme-1.Exp"
     ]
-    assert run(tmp_path / "Exp", checkout, "--revert") == 0
-    assert not checkout.git("status", "--short")
+    assert work.run("--revert") == 0
+    assert not work.checkout.git("status", "--short")
 
 
-def test_own_sources_and_headers_come_along(tmp_path: Path, checkout: Checkout) -> None:
-    text = description(more="sources: [tables/sine.cc]")
-    repository = make_repository(tmp_path / "ResizeArea", text)
-    (repository / "tables").mkdir()
-    (repository / "tables/sine.cc").write_text('#include "sine.h"\n#include "../deep/er/a.h"\n')
-    (repository / "tables/sine.h").write_text('#include <math.h>\n#include "nowhere.h"\n')
-    (repository / "deep/er").mkdir(parents=True)
-    (repository / "deep/er/a.h").write_text('#include "../../tables/sine.h" // back\n')
-    assert run(repository, checkout) == 0
-    tree = checkout.root / "src/ppl/nn/oputils/custom/resizearea"
-    for path in ("tables/sine.cc", "tables/sine.h", "deep/er/a.h"):
-        assert (tree / path).read_bytes() == (repository / path).read_bytes()
+def test_own_sources_and_headers_come_along(work: Work, tmp_path: Path) -> None:
+    repository = work.repository
+    make_repository(repository, description(more="sources: [tables/sine.cc]"))
+    texts = {
+        "tables/sine.cc": '#include "sine.h"\n#include "../deep/er/a.h"\n',
+        "tables/sine.h": '#include <math.h>\n#include "nowhere.h"\n',
+        "deep/er/a.h": '#include "../../tables/sine.h" // back\n',
+    }
+    for path, text in texts.items():
+        (repository / path).parent.mkdir(parents=True, exist_ok=True)
+        (repository / path).write_text(text)
+    assert work.run() == 0
+    for path, text in texts.items():
+        assert work.checkout.read(f"src/ppl/nn/oputils/custom/resizearea/{path}") == text
 
 
-def test_headers_are_found_in_include(repository: Path, checkout: Checkout) -> None:
-    (repository / "resizearea_compute.h").write_text('#include "opkit/compute/half.h"\n')
-    assert run(repository, checkout) == 0
+def test_headers_are_found_in_include(work: Work) -> None:
+    work.compute('#include "opkit/compute/half.h"\n')
+    assert work.run() == 0
     place = "ppl/nn/oputils/custom/resizearea/include/opkit/compute/half.h"
-    assert checkout.read(COMPUTE) == f'#include "{place}"\n'
-    half = (repository / "include/opkit/compute/half.h").read_text()
-    assert checkout.read(f"src/{place}") == half
+    assert work.checkout.read(COMPUTE) == f'#include "{place}"\n'
+    half = (work.repository / "include/opkit/compute/half.h").read_text()
+    assert work.checkout.read(f"src/{place}") == half
 
 
-def test_update_adds_changes_and_removes(repository: Path, checkout: Checkout) -> None:
+def test_update_adds_changes_and_removes(work: Work) -> None:
+    checkout, repository = work.checkout, work.repository
     (repository / "tables").mkdir()
     (repository / "tables/sine.h").write_text("")
-    (repository / "resizearea_compute.h").write_text('#include "tables/sine.h"\n')
-    assert run(repository, checkout) == 0
-    without_params = make_repository(repository.parent / "b", description(params=False))
-    (without_params / "resizearea_compute.h").write_text("int math;\n")
-    assert run(without_params, checkout) == 0
+    work.compute('#include "tables/sine.h"\n')
+    assert work.run() == 0
+    other = make_repository(repository.parent / "b", description(params=False))
+    without_params = Work(other, checkout, work.capsys)
+    without_params.compute("int math;\n")
+    assert without_params.run() == 0
     there = checkout.content()
     assert "src/ppl/nn/params/custom" not in there
     assert "src/ppl/nn/oputils/custom/resizearea/tables" not in there
     assert checkout.read(COMPUTE) == "int math;\n"
     fresh = make_checkout(checkout.root.parent / "fresh")
-    assert run(without_params, fresh) == 0
+    assert run(other, fresh) == 0
     assert fresh.content() == there
-    assert run(repository, checkout) == 0
-    assert run(repository, checkout, "--revert") == 0
+    assert work.run() == 0
+    assert work.run("--revert") == 0
     assert not checkout.git("status", "--short", "--ignored")
 
 
-def test_check_changes_nothing(
-    repository: Path, checkout: Checkout, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = checkout.content()
-    assert run(repository, checkout, "--check") == 1
-    assert checkout.content() == before
-    assert f"write {OP}\n" in capsys.readouterr().out
-    (repository / "sine.h").write_text("")
-    (repository / "resizearea_compute.h").write_text('#include "sine.h"\n')
-    assert run(repository, checkout) == 0
-    assert run(repository, checkout, "--check") == 0
-    (repository / "resizearea_compute.h").write_text("int math;\n")
-    capsys.readouterr()
-    before = checkout.content()
-    assert run(repository, checkout, "--check") == 1
-    assert checkout.content() == before
-    assert capsys.readouterr().out.splitlines()[1:3] == [
-        f"write {COMPUTE}",
-        "remove src/ppl/nn/oputils/custom/resizearea/sine.h",
-    ]
+def test_check_changes_nothing(work: Work) -> None:
+    def changes() -> list[str]:
+        """Return the lines that --check prints; nothing is changed."""
+        before = work.checkout.content()
+        work.capsys.readouterr()
+        assert work.run("--check") == 1
+        assert work.checkout.content() == before
+        return work.capsys.readouterr().out.splitlines()
+
+    assert f"write {OP}" in changes()
+    (work.repository / "sine.h").write_text("")
+    work.compute('#include "sine.h"\n')
+    assert work.run() == 0
+    assert work.run("--check") == 0
+    work.compute("int math;\n")
+    removed = "remove src/ppl/nn/oputils/custom/resizearea/sine.h"
+    assert changes()[1:3] == [f"write {COMPUTE}", removed]
 
 
-def test_second_run_writes_nothing(
-    repository: Path, checkout: Checkout, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert run(repository, checkout) == 0
+def test_second_run_writes_nothing(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert work.run() == 0
     with monkeypatch.context() as patched:
         faults = Faults(patched, at=0)
-        assert run(repository, checkout) == 0
+        assert work.run() == 0
     assert faults.count == 0
 
 
-@pytest.mark.parametrize(
-    ("version", "seen"), [("v0.9.2", "v0.9.2 or later"), ("v0.10.0", "v0.10.0 or later")]
-)
+@pytest.mark.parametrize("version", VERSIONS)
 def test_versions(
-    version: str,
-    seen: str,
-    repository: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    version: str, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    checkout = make_checkout(tmp_path / version, version, is_git=True)
-    checkout.git("tag", "a-tag")
+    work.checkout = make_checkout(tmp_path / version, version, is_git=True)
+    work.checkout.git("tag", "a-tag")
     monkeypatch.setenv("GIT_DIR", str(tmp_path))  # as in a hook of another repository
-    assert run(repository, checkout) == 0
-    assert f": ppl.nn {seen}, by its files (a-tag, by git)" in capsys.readouterr().out
-    assert ((checkout.root / STRAY).exists()) == (version == "v0.10.0")
+    assert work.run() == 0
+    seen = f": ppl.nn {version} or later, by its files (a-tag, by git)"
+    assert seen in work.capsys.readouterr().out
+    assert ((work.checkout.root / STRAY).exists()) == (version == "v0.10.0")
 
 
-def test_standalone_command(repository: Path, checkout: Checkout) -> None:
+def test_standalone_command(work: Work) -> None:
     """The file in a repository requires only Python."""
-    command = [sys.executable, "-I", "-S", "pplnn/apply.py", str(checkout.root)]
+    root = work.checkout.root
     for option, status, last in (
         ("--check", 1, "is not up to date in the checkout; nothing was changed"),
         ("", 0, "is in the checkout; run cmake again, which finds new files"),
         ("--check", 0, "is up to date in the checkout; nothing to do"),
-        ("--revert", 0, f"was taken out of {checkout.root}"),
-        ("--revert", 0, f"is not in {checkout.root}"),
+        ("--revert", 0, f"was taken out of {root}"),
+        ("--revert", 0, f"is not in {root}"),
     ):
-        done = subprocess.run(
-            [*command, *option.split()], cwd=repository, check=False, stdout=subprocess.PIPE
-        )
+        command = [sys.executable, "-I", "-S", "pplnn/apply.py", str(root), *option.split()]
+        done = subprocess.run(command, cwd=work.repository, check=False, stdout=subprocess.PIPE)
         assert done.returncode == status
         assert done.stdout.decode().splitlines()[-1] == f"custom.ResizeArea {last}"
-    assert not checkout.git("status", "--short")
-    text = (repository / "pplnn/apply.py").read_text()
+    assert not work.checkout.git("status", "--short")
+    text = (work.repository / "pplnn/apply.py").read_text()
     assert text.startswith("# Generated by opkit. Do not edit")
     _, python_3 = vermin.detect(text)
     assert python_3 <= (3, 8)
@@ -246,183 +258,142 @@ def test_standalone_command(repository: Path, checkout: Checkout) -> None:
 # ---- Refusals ----
 
 
-def refused(repository: Path, checkout: Checkout, capsys: Any, *options: str) -> str:
-    """Run the command; check that it fails without a change, and return its message."""
-    before = checkout.content()
-    assert run(repository, checkout, *options) == 2
-    assert checkout.content() == before
-    message: str = capsys.readouterr().err
-    assert message.startswith("error: ")
-    return message
-
-
 @pytest.mark.parametrize("version", OLD_VERSIONS)
-def test_old_version_is_refused(
-    version: str, repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    checkout = make_checkout(tmp_path / version, version)
-    message = refused(repository, checkout, capsys)
+def test_old_version_is_refused(version: str, work: Work, tmp_path: Path) -> None:
+    work.checkout = make_checkout(tmp_path / version, version)
+    message = work.refused()
     assert f"is ppl.nn {version} or older, by its files: " in message
     assert "v0.9.2 to v0.10.0 and later; check one of these out" in message
 
 
-def test_other_folder_is_refused(
-    repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for root in (tmp_path / "missing", tmp_path):
-        assert "is not a checkout of ppl.nn: no " in refused(repository, Checkout(root), capsys)
+def test_other_folder_is_refused(work: Work, tmp_path: Path) -> None:
+    for root in (tmp_path / "missing", work.repository):
+        work.checkout = Checkout(root)
+        assert "is not a checkout of ppl.nn: no " in work.refused()
 
 
 @pytest.mark.parametrize(
-    ("path", "anchor"),
+    ("path", "old", "new", "problem"),
     [
-        (PARSERS, "using namespace std;"),
-        (PARSERS, "ParamParserManager::ParamParserManager()"),
-        (RISCV_OPS, "namespace ppl { namespace nn { namespace riscv"),
-        (X86_OPS, "void RegisterBuiltinOpImpls()"),
+        *(
+            (path, anchor, f"/* */ {anchor}", f"{path}: no line that begins with '{anchor}'")
+            for path, anchor in (
+                (PARSERS, "using namespace std;"),
+                (PARSERS, "ParamParserManager::ParamParserManager()"),
+                (RISCV_OPS, "namespace ppl { namespace nn { namespace riscv"),
+                (X86_OPS, "void RegisterBuiltinOpImpls()"),
+            )
+        ),
+        (RISCV_OPS, "\n}\n\n}}}", "\n} }}}", "with a line } after it"),
     ],
 )
-def test_missing_anchor_is_refused(
-    path: str,
-    anchor: str,
-    repository: Path,
-    checkout: Checkout,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    checkout.write(path, checkout.read(path).replace(anchor, f"/* */ {anchor}"))
-    message = refused(repository, checkout, capsys)
-    assert f"{path}: no line that begins with '{anchor}'" in message
-
-
-def test_missing_brace_is_refused(
-    repository: Path, checkout: Checkout, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = checkout.read(RISCV_OPS)
-    checkout.write(RISCV_OPS, text.replace("\n}\n\n}}}", "\n} }}}"))
-    assert "with a line } after it" in refused(repository, checkout, capsys)
+def test_missing_anchor_is_refused(path: str, old: str, new: str, problem: str, work: Work) -> None:
+    work.checkout.write(path, work.checkout.read(path).replace(old, new))
+    assert problem in work.refused()
 
 
 @pytest.mark.parametrize("staged", [False, True])
-def test_dirty_file_is_refused(
-    staged: bool, repository: Path, checkout: Checkout, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(repository, checkout) == 0
+def test_dirty_file_is_refused(staged: bool, work: Work) -> None:
+    checkout = work.checkout
+    assert work.run() == 0
     checkout.write(X86_OPS, checkout.read(X86_OPS) + "// mine\n")
     if staged:
         checkout.git("add", X86_OPS)
-    (repository / "resizearea_compute.h").write_text("int math;\n")
-    message = refused(repository, checkout, capsys)
+    work.compute("int math;\n")
+    message = work.refused()
     assert f"  {X86_OPS}: has changes that are not committed" in message
     assert RISCV_OPS not in message
     checkout.commit()
-    assert run(repository, checkout) == 0
-    assert run(repository, checkout, "--revert") == 0
+    assert work.run() == 0
+    assert work.run("--revert") == 0
     assert checkout.read(X86_OPS).endswith("// mine\n")
 
 
-def test_committed_operator_is_not_dirty(repository: Path, tmp_path: Path) -> None:
+def test_committed_operator_is_not_dirty(work: Work, tmp_path: Path) -> None:
     superproject = Checkout(tmp_path / "super")
-    checkout = make_checkout(superproject.root / "third_party/ppl.nn")
+    checkout = work.checkout = make_checkout(superproject.root / "third_party/ppl.nn")
     superproject.write(".gitattributes", "*.cc text eol=crlf\n")
     superproject.commit()
     (checkout.root / RISCV_OPS).unlink()
     superproject.git("checkout", ".")  # with CRLF
     before = checkout.content()
     assert b"\r\n" in (checkout.root / RISCV_OPS).read_bytes()
-    assert run(repository, checkout) == 0
+    assert work.run() == 0
     superproject.commit()
-    assert run(repository, checkout, "--check") == 0
-    assert run(repository, checkout, "--revert") == 0
+    assert work.run("--check") == 0
+    assert work.run("--revert") == 0
     assert checkout.content() == before
 
 
-def test_file_in_the_way_is_refused(
-    repository: Path, checkout: Checkout, capsys: pytest.CaptureFixture[str]
-) -> None:
-    checkout.write(OP, "// mine\n")
-    (checkout.root / COMPUTE).mkdir(parents=True)
-    checkout.write("src/ppl/nn/params/custom", "a file\n")
-    message = refused(repository, checkout, capsys)
+def test_file_in_the_way_is_refused(work: Work) -> None:
+    work.checkout.write(OP, "// mine\n")
+    (work.checkout.root / COMPUTE).mkdir(parents=True)
+    work.checkout.write("src/ppl/nn/params/custom", "a file\n")
+    message = work.refused()
     assert f"{OP}: is in the way, and not of custom.ResizeArea; delete or move it" in message
     assert f"{COMPUTE}: is in the way, and not a file" in message
     assert "/src/ppl/nn/params/custom is not a folder" in message
 
 
-@pytest.mark.parametrize("option", [(), ("--revert",)])
-def test_changed_file_is_refused(
-    option: tuple[str, ...],
-    repository: Path,
-    checkout: Checkout,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert run(repository, checkout) == 0
-    checkout.write(OP, "// mine\n")
-    message = refused(repository, checkout, capsys, *option)
+@pytest.mark.parametrize("options", [[], ["--revert"]])
+def test_changed_file_is_refused(options: list[str], work: Work) -> None:
+    assert work.run() == 0
+    work.checkout.write(OP, "// mine\n")
+    message = work.refused(*options)
     assert f"{OP}: was changed since custom.ResizeArea was laid there" in message
 
 
-def test_other_registration_is_refused(
-    repository: Path, checkout: Checkout, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_registration_is_refused(work: Work) -> None:
+    checkout = work.checkout
     text = checkout.read(RISCV_OPS).replace('"", "North"', '"custom","ResizeArea"')
     checkout.write(RISCV_OPS, text)
     checkout.commit()
-    message = refused(repository, checkout, capsys)
     number = text[: text.index('"custom"')].count("\n") + 1
-    assert f"{RISCV_OPS}:{number}: registers custom.ResizeArea already; delete" in message
+    problem = f"{RISCV_OPS}:{number}: registers custom.ResizeArea already; delete"
+    assert problem in work.refused()
 
 
-def test_same_names_are_refused(
-    repository: Path, tmp_path: Path, checkout: Checkout, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(repository, checkout) == 0
-    other = make_repository(tmp_path / "other", description("Resizearea"))
-    assert "one checkout cannot hold both" in refused(other, checkout, capsys)
+def test_same_names_are_refused(work: Work, tmp_path: Path) -> None:
+    assert work.run() == 0
+    work.repository = make_repository(tmp_path / "other", description("Resizearea"))
+    assert "one checkout cannot hold both" in work.refused()
 
 
-def test_broken_record_is_refused(
-    repository: Path, checkout: Checkout, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_broken_record_is_refused(work: Work) -> None:
     for text in ("<<<<<<< HEAD\n", "[]", '{"operator": "custom.ResizeArea", "file": {}}'):
-        checkout.write(RECORD, text)
-        assert f"{RECORD}: invalid; restore it" in refused(repository, checkout, capsys)
+        work.checkout.write(RECORD, text)
+        assert f"{RECORD}: invalid; restore it" in work.refused()
 
 
-def test_link_is_refused(
-    repository: Path, tmp_path: Path, checkout: Checkout, capsys: pytest.CaptureFixture[str]
-) -> None:
-    elsewhere = tmp_path / "elsewhere.cc"
-    shutil.move(checkout.root / RISCV_OPS, elsewhere)
-    (checkout.root / RISCV_OPS).symlink_to(elsewhere)
-    assert f"{RISCV_OPS}: is behind a symbolic link" in refused(repository, checkout, capsys)
+def test_link_is_refused(work: Work, tmp_path: Path) -> None:
+    place = work.checkout.root / RISCV_OPS
+    shutil.move(place, tmp_path / "elsewhere.cc")
+    place.symlink_to(tmp_path / "elsewhere.cc")
+    assert f"{RISCV_OPS}: is behind a symbolic link" in work.refused()
 
 
-def test_read_only_checkout_is_refused(
-    repository: Path,
-    checkout: Checkout,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_read_only_checkout_is_refused(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     """Permission bits decide, as root may write everything."""
 
     def access(path: Path, mode: int) -> bool:
         return bool(path.stat().st_mode & stat.S_IWUSR)
 
     monkeypatch.setattr(os, "access", access)
-    (checkout.root / X86_OPS).chmod(0o444)
-    (checkout.root / "src/ppl/nn/oputils").chmod(0o555)
-    message = refused(repository, checkout, capsys)
+    (work.checkout.root / X86_OPS).chmod(0o444)
+    (work.checkout.root / "src/ppl/nn/oputils").chmod(0o555)
+    message = work.refused()
     assert f"{X86_OPS}: is read-only" in message
     assert "src/ppl/nn/oputils is read-only" in message
 
 
-def test_file_modes_stay(repository: Path, checkout: Checkout) -> None:
-    (checkout.root / X86_OPS).chmod(0o755)
-    before = checkout.content()
-    assert run(repository, checkout) == 0
-    assert stat.S_IMODE((checkout.root / X86_OPS).stat().st_mode) == 0o755
-    assert run(repository, checkout, "--revert") == 0
-    assert checkout.content() == before
+def test_file_modes_stay(work: Work) -> None:
+    place = work.checkout.root / X86_OPS
+    place.chmod(0o755)
+    before = work.checkout.content()
+    assert work.run() == 0
+    assert stat.S_IMODE(place.stat().st_mode) == 0o755
+    assert work.run("--revert") == 0
+    assert work.checkout.content() == before
 
 
 @pytest.mark.parametrize(
@@ -434,76 +405,61 @@ def test_file_modes_stay(repository: Path, checkout: Checkout) -> None:
         ("cflags: [-O3]", "op.yml: cflags: -O3"),
     ],
 )
-def test_cmake_only_features_are_refused(
-    more: str, what: str, tmp_path: Path, checkout: Checkout, capsys: pytest.CaptureFixture[str]
-) -> None:
-    repository = make_repository(tmp_path / "ResizeArea", description(more=more))
-    message = refused(repository, checkout, capsys)
+def test_cmake_only_features_are_refused(more: str, what: str, work: Work) -> None:
+    make_repository(work.repository, description(more=more))
+    message = work.refused()
     assert f"{what} cannot be laid over ppl.nn" in message
     assert "build ppl.nn with pplnn/cmake/inject.cmake" in message
 
 
-def test_broken_repository_is_refused(
-    repository: Path, checkout: Checkout, capsys: pytest.CaptureFixture[str]
-) -> None:
-    outside = repository.parent / "outside.h"
-    outside.write_text("")
-    (repository / "resizearea_compute.h").write_text('#include "../outside.h"\n')
-    message = refused(repository, checkout, capsys)
-    assert "resizearea_compute.h: includes ../outside.h, which is outside of the" in message
-    (repository / "pplnn/src/ppl/nn/params/custom/resizearea_param.h").unlink()
-    message = refused(repository, checkout, capsys)
-    assert "pplnn/src/ppl/nn/params/custom/resizearea_param.h: file not found" in message
-    (repository / "pplnn/overlay.json").write_text("{}")
-    assert "pplnn/overlay.json: " in refused(repository, checkout, capsys)
+def test_broken_repository_is_refused(work: Work) -> None:
+    (work.repository.parent / "outside.h").write_text("")
+    work.compute('#include "../outside.h"\n')
+    outside = "resizearea_compute.h: includes ../outside.h, which is outside of the"
+    assert outside in work.refused()
+    missing = "pplnn/src/ppl/nn/params/custom/resizearea_param.h"
+    (work.repository / missing).unlink()
+    assert f"{missing}: file not found" in work.refused()
+    (work.repository / "pplnn/overlay.json").write_text("{}")
+    assert "pplnn/overlay.json: " in work.refused()
 
 
-def test_failing_disk(
-    repository: Path,
-    checkout: Checkout,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    before = checkout.content()
+def test_failing_disk(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = work.checkout.content()
     with monkeypatch.context() as patched:
         Faults(patched, at=9, error=OSError("No space left on device"))
-        assert run(repository, checkout) == 2
-    message = capsys.readouterr().err
+        assert work.run() == 2
+    message = work.capsys.readouterr().err
     assert "No space left on device. Nothing is lost: correct that, and run the" in message
-    assert run(repository, checkout, "--revert") == 0
-    assert checkout.content() == before
+    assert work.run("--revert") == 0
+    assert work.checkout.content() == before
 
 
 # ---- Reverting ----
 
 
-def test_revert_of_nothing(
-    repository: Path, checkout: Checkout, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = checkout.content()
-    assert run(repository, checkout, "--revert") == 0
-    assert "custom.ResizeArea is not in" in capsys.readouterr().out
-    assert checkout.content() == before
+def test_revert_of_nothing(work: Work) -> None:
+    before = work.checkout.content()
+    assert work.run("--revert") == 0
+    assert "custom.ResizeArea is not in" in work.capsys.readouterr().out
+    assert work.checkout.content() == before
 
 
-def test_revert_after_git_clean(repository: Path, checkout: Checkout) -> None:
-    before = checkout.content()
-    assert run(repository, checkout) == 0
-    checkout.git("clean", "-fdxq")
-    assert run(repository, checkout, "--revert") == 0
-    assert checkout.content() == before
-    assert run(repository, checkout) == 0
-    checkout.git("checkout", ".")
-    assert run(repository, checkout, "--revert") == 0
-    assert checkout.content() == before
+@pytest.mark.parametrize("command", ["clean -fdxq", "checkout ."])
+def test_revert_after_git(command: str, work: Work) -> None:
+    before = work.checkout.content()
+    assert work.run() == 0
+    work.checkout.git(*command.split())
+    assert work.run("--revert") == 0
+    assert work.checkout.content() == before
 
 
-def test_revert_keeps_empty_folder(repository: Path, checkout: Checkout) -> None:
-    (checkout.root / "src/ppl/nn/params/custom").mkdir(parents=True)
-    before = checkout.content()
-    assert run(repository, checkout) == 0
-    assert run(repository, checkout, "--revert") == 0
-    assert checkout.content() == before
+def test_revert_keeps_empty_folder(work: Work) -> None:
+    (work.checkout.root / "src/ppl/nn/params/custom").mkdir(parents=True)
+    before = work.checkout.content()
+    assert work.run() == 0
+    assert work.run("--revert") == 0
+    assert work.checkout.content() == before
 
 
 ENDINGS = st.sampled_from(["\n", "\r\n"])
@@ -588,9 +544,10 @@ def keep_few_files(repository: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["apply", "update", "revert"])
 def test_killed_at_any_moment(
-    command: str, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(apply, "_git", lambda *_, **__: None)  # starting git takes long
+    repository = make_repository(tmp_path / "ResizeArea", description())
     newer = make_repository(tmp_path / "newer", description(params=False))
     for each in (repository, newer):
         keep_few_files(each)
@@ -627,16 +584,14 @@ def test_killed_at_any_moment(
     assert at > 25
 
 
-def test_record_is_written_first(
-    repository: Path, checkout: Checkout, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_record_is_written_first(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     """The record names the operator of every added file."""
     with monkeypatch.context() as patched:
         Faults(patched, at=6)
         with pytest.raises(Killed):
-            run(repository, checkout)
-    record = json.loads(checkout.read(RECORD))
-    new = checkout.git("ls-files", "--others").split()
+            work.run()
+    record = json.loads(work.checkout.read(RECORD))
+    new = work.checkout.git("ls-files", "--others").split()
     assert {path.replace(".opkit-partial", "") for path in new} <= {*record["files"], RECORD}
 
 

@@ -267,11 +267,7 @@ def test_unknown_attribute_is_a_warning_with_its_name(name: str, every_kind: Eng
     ],
 )
 def test_unknown_dimension_does_not_reach_the_shape_rule(
-    x: tuple[int, ...],
-    y: tuple[int, ...],
-    numbers: tuple[int, ...],
-    name: str,
-    every_kind: Engine,
+    x: tuple[int, ...], y: tuple[int, ...], numbers: tuple[int, ...], name: str, every_kind: Engine
 ) -> None:
     """Other operators infer 0 for unknown dimensions, and the rule divides by a dimension."""
     answer = every_kind.load(name, {"x": x, "index": (1,)}, PAIR)
@@ -399,10 +395,7 @@ RANDOM = np.random.default_rng(1)
 NODES: dict[str, tuple[dict[str, Array], dict[str, tuple[str, Any]]]] = {
     "exp": ({"input": RANDOM.uniform(-1, 1, (2, 3, 4))}, {}),
     "row_mean": ({"input": RANDOM.uniform(-1, 1, (2, 3, 4))}, {}),
-    "truncate_div": (
-        {"x": RANDOM.uniform(-9, 9, (2, 3, 1)), "y": RANDOM.uniform(1, 2, (4,))},
-        {},
-    ),
+    "truncate_div": ({"x": RANDOM.uniform(-9, 9, (2, 3, 1)), "y": RANDOM.uniform(1, 2, (4,))}, {}),
     "resize_area": (
         {"input": RANDOM.uniform(0, 1, (1, 6, 5, 3))},
         {"size": ("ints", [3, 2]), "align_corners": ("int", 0)},

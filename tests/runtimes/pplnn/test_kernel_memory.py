@@ -11,6 +11,7 @@ from opkit import runtimes
 from opkit.files.generation import generated_files
 from tests.compiling import C_SOURCES
 from tests.repositories import ROOT
+from tests.runtimes.c_math import compute_text
 from tests.runtimes.pplnn.engines import STRICT, cxx, write
 
 DESCRIPTION = """\
@@ -19,19 +20,7 @@ runtimes: [pplnn]
 inputs: {x: {type: VX_TYPE_TENSOR}}
 outputs: {y: {type: VX_TYPE_TENSOR, same_as: x}}
 """
-COMPUTE = """\
-#include "generated/doubled.h"
-static const char *doubled_compute(const struct doubled_inputs *inputs,
-                                   const struct doubled_params *params,
-                                   struct doubled_outputs *outputs)
-{
-    (void)params;
-    for (size_t i = 0; i < inputs->x.size; i++) {
-        ELEMENT
-    }
-    return NULL;
-}
-"""
+COMPUTE = compute_text("doubled", "for (size_t i = 0; i < inputs->x.size; i++) { ELEMENT }")
 DOUBLE_FLOAT = "outputs->y.float32[i] = 2 * inputs->x.float32[i];"
 DOUBLE_HALF = (
     "outputs->y.float16[i] = opkit_float_to_half(2 * opkit_half_to_float(inputs->x.float16[i]));"

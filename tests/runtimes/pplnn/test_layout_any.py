@@ -9,16 +9,7 @@ import pytest
 
 from opkit import runtimes
 from opkit.errors import OpkitError
-from tests.runtimes.pplnn.engines import (
-    N4CX,
-    N8CX,
-    N16CX,
-    NDARRAY,
-    SUCCESS,
-    TYPES,
-    Engine,
-    build,
-)
+from tests.runtimes.pplnn.engines import N4CX, N8CX, N16CX, NDARRAY, SUCCESS, TYPES, Engine, build
 
 ONE = """\
 name: Twice

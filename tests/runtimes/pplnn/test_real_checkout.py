@@ -32,7 +32,7 @@ from tests.runtimes.pplnn.declarations import Declarations, declarations
 from tests.runtimes.pplnn.engines import example, write
 from tests.runtimes.pplnn.operators import OPERATORS, files, make_repository
 from tests.runtimes.pplnn.snippets import SNIPPETS, check
-from tests.runtimes.pplnn.test_upstream import AUTHOR, library_repository, patched
+from tests.runtimes.pplnn.test_upstream import Work, upstream_work
 
 if not (os.environ.get("PPLNN_SRC") and os.environ.get("PPLCOMMON_SRC")):
     pytest.skip(
@@ -126,16 +126,18 @@ def test_laid_over_checkout(name: str, checkout: Checkout, tmp_path: Path) -> No
     assert checkout.content() == before
 
 
+@pytest.fixture
+def work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Work:
+    return upstream_work(tmp_path / "upstream", capsys)
+
+
 @pytest.mark.parametrize("name", ["mish", "celu", "resize_area", "roi_align"])
-def test_own_form(name: str, checkout: Checkout, tmp_path: Path) -> None:
+def test_own_form(name: str, work: Work, checkout: Checkout, tmp_path: Path) -> None:
     """The patched ppl.nn compiles; the math too, with a PPLNN_INCLUDE that has ppl.kernel.cpu."""
     checkout.commit()
-    kernel_cpu = Checkout(tmp_path / "ppl.kernel.cpu")
-    kernel_cpu.write("README.md", "# A tree\n")
-    kernel_cpu.commit()
-    repository = library_repository(tmp_path / "op", name)
-    assert run(repository, checkout, str(kernel_cpu.root), *AUTHOR) == 0
-    new = [path for path in patched(repository, checkout, kernel_cpu) if not path.endswith(".h")]
+    work.checkout, kernel_cpu = checkout, work.kernel_cpu
+    work.library(name)
+    new = [path for path in work.patch() if not path.endswith(".h")]
     own = [f"-I{kernel_cpu.root / folder}" for folder in ("include", "src")]
     options = [*own, "-w", *headers(checkout.root, tmp_path)]
     beside = [

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,60 +36,68 @@ STYLE = (
 """The options in ppl.nn's .clang-format that matter to operators."""
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Checkout:
-    return make_checkout(tmp_path / "ppl.nn", is_git=True)
+@dataclass
+class Work:
+    """An operator's repository, and trees in place of ppl.nn and ppl.kernel.cpu."""
+
+    folder: Path
+    checkout: Checkout
+    kernel_cpu: Checkout
+    capsys: pytest.CaptureFixture[str]
+
+    @property
+    def repository(self) -> Path:
+        return self.folder / "op"
+
+    def library(self, name: str) -> None:
+        """Write the repository of an operator of the library."""
+        spec, files_of_user = engines.example(name)
+        engines.write(spec, self.repository, files_of_user)
+        math = (files_of_user / spec.math_file).read_text()
+        (self.repository / spec.math_file).write_text(math)
+        (self.repository / "op.yml").write_text(engines.example_text(name))
+
+    def own(self, text: str) -> None:
+        """Write the repository of an operator with the math of the skeleton."""
+        make_repository(self.repository, text)
+        (self.repository / "op.yml").write_text(text)
+
+    def patch(self) -> list[str]:
+        """Write the patches and apply them; return the paths of the new files, ppl.nn's first."""
+        assert run(self.repository, self.checkout, str(self.kernel_cpu.root), *AUTHOR) == 0
+        new = []
+        for tree in (self.checkout, self.kernel_cpu):
+            patch = self.repository / "build/upstream" / f"{tree.root.name}.patch"
+            tree.git("apply", "--whitespace=error-all", str(patch))
+            new += tree.git("ls-files", "--others").splitlines()
+        return new
+
+    def refused(self, *options: str) -> str:
+        """Run the command; return the message."""
+        assert run(self.repository, self.checkout, *(options or AUTHOR)) == 2
+        return self.capsys.readouterr().err
+
+
+def upstream_work(folder: Path, capsys: pytest.CaptureFixture[str]) -> Work:
+    kernel_cpu = Checkout(folder / "ppl.kernel.cpu")  # has none of the operator's files
+    kernel_cpu.write("README.md", "# A tree\n")
+    kernel_cpu.commit()
+    return Work(folder, make_checkout(folder / "ppl.nn", is_git=True), kernel_cpu, capsys)
 
 
 @pytest.fixture
-def kernel_cpu(tmp_path: Path) -> Checkout:
-    """Return a tree in place of ppl.kernel.cpu, which has none of the operator's files."""
-    tree = Checkout(tmp_path / "ppl.kernel.cpu")
-    tree.write("README.md", "# A tree\n")
-    tree.commit()
-    return tree
-
-
-def library_repository(folder: Path, name: str) -> Path:
-    """Write the repository of an operator of the library."""
-    spec, files_of_user = engines.example(name)
-    engines.write(spec, folder, files_of_user)
-    (folder / spec.math_file).write_text((files_of_user / spec.math_file).read_text())
-    (folder / "op.yml").write_text(engines.example_text(name))
-    return folder
-
-
-def own_repository(folder: Path, text: str) -> Path:
-    """Write the repository of an operator with the math of the skeleton."""
-    make_repository(folder, text)
-    (folder / "op.yml").write_text(text)
-    return folder
-
-
-def patched(repository: Path, checkout: Checkout, kernel_cpu: Checkout) -> list[str]:
-    """Write the patches, apply them, and return the paths of the new files, ppl.nn's first."""
-    for tree in (checkout, kernel_cpu):
-        patch = repository / "build/upstream" / f"{tree.root.name}.patch"
-        tree.git("apply", "--whitespace=error-all", str(patch))
-    new = [tree.git("ls-files", "--others").splitlines() for tree in (checkout, kernel_cpu)]
-    return [path for paths in new for path in paths]
-
-
-def patch_in(folder: Path, name: str, checkout: Checkout, kernel_cpu: Checkout) -> Path:
-    """Make the repository of an operator of the library, apply its patches, and return it."""
-    repository = library_repository(folder, name)
-    assert run(repository, checkout, str(kernel_cpu.root), *AUTHOR) == 0
-    patched(repository, checkout, kernel_cpu)
-    return repository
+def work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Work:
+    return upstream_work(tmp_path, capsys)
 
 
 @pytest.mark.parametrize("name", quick_first(3, OPERATORS))
-def test_patches(name: str, checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) -> None:
-    repository = library_repository(tmp_path / "op", name)
+def test_patches(name: str, work: Work) -> None:
+    work.library(name)
+    checkout, kernel_cpu = work.checkout, work.kernel_cpu
     before = checkout.content(), kernel_cpu.content()
-    assert run(repository, checkout, str(kernel_cpu.root), *AUTHOR) == 0
+    assert run(work.repository, checkout, str(kernel_cpu.root), *AUTHOR) == 0
     assert (checkout.content(), kernel_cpu.content()) == before
-    files = patched(repository, checkout, kernel_cpu)
+    files = work.patch()
     where = f"src/ppl/nn/engines/x86/optimizer/ops/custom/{name}_op.cc"
     element = "bool" if name == "xor" else "fp32"
     math = f"src/ppl/kernel/x86/{element}/{name}/{name}_{element}.cpp"
@@ -101,13 +111,17 @@ def test_patches(name: str, checkout: Checkout, kernel_cpu: Checkout, tmp_path: 
                 macro = re.sub(r"\W", "_", path.partition("/")[2]).upper()
                 prefix = "_ST_HPC_" if tree is checkout else "__ST_"
                 assert f"#ifndef {prefix}{macro}_\n#define {prefix}{macro}_\n" in text
-    patches = "".join(path.read_text() for path in (repository / "build/upstream").iterdir())
+    folder = work.repository / "build/upstream"
+    patches = "".join(path.read_text() for path in folder.iterdir())
     added = re.findall(r"^\+.*", patches, re.MULTILINE)
     assert not [line for line in added if re.search(r"(?i)opkit|rknn|op\.yml|generated", line)]
+    assert_format(checkout)
 
 
-def test_registration(checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) -> None:
-    patch_in(tmp_path / "op", "resize_area", checkout, kernel_cpu)
+def test_registration(work: Work) -> None:
+    work.library("resize_area")
+    work.patch()
+    checkout = work.checkout
     added = re.findall(r"^\+(?!\+).*", checkout.git("diff"), re.MULTILINE)
     assert added == [
         '+#include "ppl/nn/engines/x86/optimizer/ops/custom/resize_area_op.h"',
@@ -125,15 +139,6 @@ def test_registration(checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) 
     )
     assert lines[lines.index(added[1][1:]) + 1] == "}"
     assert added[4][1:] in checkout.read(PARSERS)
-
-
-@pytest.mark.parametrize("name", quick_first(3, OPERATORS))
-def test_format(name: str, checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) -> None:
-    """ppl.nn's files are clean for its clang-format, but for the user's own C."""
-    repository = library_repository(tmp_path / "op", name)
-    assert run(repository, checkout, str(kernel_cpu.root), *AUTHOR) == 0
-    patched(repository, checkout, kernel_cpu)
-    assert_format(checkout)
 
 
 def assert_format(checkout: Checkout) -> None:
@@ -170,12 +175,12 @@ params:
 """
 
 
-def test_every_param(checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) -> None:
-    repository = own_repository(tmp_path / "op", PARAMS)
-    math_file = repository / "everyparam_compute.h"
+def test_every_param(work: Work) -> None:
+    work.own(PARAMS)
+    math_file = work.repository / "everyparam_compute.h"
     math_file.write_text(math_file.read_text().replace(" in op.yml", ""))  # the placeholder
-    assert run(repository, checkout, str(kernel_cpu.root), *AUTHOR) == 0
-    patched(repository, checkout, kernel_cpu)
+    work.patch()
+    checkout = work.checkout
     assert_format(checkout)
     parser = checkout.read("src/ppl/nn/models/onnx/parsers/onnx/parse_every_param_param.cc")
     assert 'GetNodeAttr(pb_node, "e", &param->e, "near\\"est");' in parser
@@ -184,13 +189,14 @@ def test_every_param(checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) -
     reshape = checkout.read("src/ppl/nn/oputils/onnx/reshape_every_param.cc")
     assert "*info->GetInput<TensorImpl>(1)->GetShape();" in reshape
     assert "Store(outputs.z, info->GetOutput<TensorImpl>(1)->GetShape());" in reshape
-    math = kernel_cpu.read("include/ppl/kernel/x86/fp32/every_param.h")
+    math = work.kernel_cpu.read("include/ppl/kernel/x86/fp32/every_param.h")
     assert "const float *i_,\n    const int64_t *row_," in math
 
 
-def test_only_used_helpers(checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) -> None:
-    patch_in(tmp_path / "op", "mish", checkout, kernel_cpu)
-    helpers = kernel_cpu.read("src/ppl/kernel/x86/fp32/mish/mish_common.h")
+def test_only_used_helpers(work: Work) -> None:
+    work.library("mish")
+    work.patch()
+    helpers = work.kernel_cpu.read("src/ppl/kernel/x86/fp32/mish/mish_common.h")
     assert "static inline float mish_exp(float x)" in helpers
     assert "mish_log" not in helpers
     assert "mish_tensor" not in helpers
@@ -214,124 +220,101 @@ int main()
 """
 
 
-def computed(kernel_cpu: Checkout, name: str, folder: Path, **values: str) -> list[float]:
-    """Compile the math of a patched tree with a program that calls it; return its numbers."""
-    main = folder / "main.cc"
-    main.write_text(MAIN.format(header=f"ppl/kernel/x86/{name}.h", **values))
-    source = next((kernel_cpu.root / "src/ppl/kernel/x86").rglob("*.cpp"))
-    folders = [kernel_cpu.root / "include", kernel_cpu.root / "src", C_SOURCES / "ppl_kernel_cpu"]
-    includes = [f"-I{path}" for path in folders]
-    flags = ["-std=c++11", "-Wall", "-Wextra", "-Werror", "-O1"]
-    command = [*engines.cxx(), *flags, *includes, str(main), str(source), "-o", f"{main}.out"]
+_XOR = np.logical_xor([[[0, 1]], [[1, 1]]], [[0], [1], [0]])
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "shapes", "tensors", "output", "call", "expected"),
+    [
+        (
+            *("celu", "fp32/celu", "x{{3}}", "const float in[] = {-1, 0, 2};", ("float", 3)),
+            "celu_fp32(&x, in, 2.0f, output)",
+            [2 * np.expm1(-0.5), 0, 2],
+        ),
+        (
+            *("xor", "bool/xor", "a{{2, 1, 2}}, b{{3, 1}}, c{{2, 3, 2}}"),
+            "const uint8_t in[] = {0, 1, 1, 1}, other[] = {0, 1, 0};",
+            ("uint8_t", 12),
+            "xor_ndarray_bool(&a, &b, &c, in, other, output)",
+            _XOR.ravel(),
+        ),
+        (
+            *("resize_area", "fp32/resize_area", "x{{1, 2, 4, 1}}, y{{1, 1, 2, 1}}"),
+            "const float in[] = {1, 2, 3, 4, 5, 6, 7, 8}; const int32_t size[] = {1, 2};",
+            ("float", 2),
+            "resize_area_ndarray_fp32(&x, &y, in, size, 2, false, output)",
+            [3.5, 5.5],
+        ),
+    ],
+)
+def test_math(
+    name: str,
+    header: str,
+    shapes: str,
+    tensors: str,
+    output: tuple[str, int],
+    call: str,
+    expected: Any,
+    work: Work,
+) -> None:
+    """Compile the math of a patched tree with a program that calls it."""
+    work.library(name)
+    work.patch()
+    main = work.folder / "main.cc"
+    type_, count = output
+    header = f"ppl/kernel/x86/{header}.h"
+    values = {"output_type": type_, "count": count, "tensors": f"    {tensors}"}
+    main.write_text(MAIN.format(header=header, shapes=shapes, call=call, **values))
+    root = work.kernel_cpu.root
+    source = next((root / "src/ppl/kernel/x86").rglob("*.cpp"))
+    folders = (root / "include", root / "src", C_SOURCES / "ppl_kernel_cpu")
+    flags = ["-std=c++11", "-Wall", "-Wextra", "-Werror", "-O1", *(f"-I{each}" for each in folders)]
+    command = [*engines.cxx(), *flags, str(main), str(source), "-o", f"{main}.out"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     done = subprocess.run([f"{main}.out"], capture_output=True, text=True, check=True)
-    return [float(word) for word in done.stdout.split()]
-
-
-def test_elementwise_math(checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) -> None:
-    patch_in(tmp_path / "op", "celu", checkout, kernel_cpu)
-    found = computed(
-        kernel_cpu,
-        "fp32/celu",
-        tmp_path,
-        shapes="x{{3}}",
-        tensors="    const float in[] = {-1, 0, 2};",
-        output_type="float",
-        count="3",
-        call="celu_fp32(&x, in, 2.0f, output)",
-    )
-    np.testing.assert_allclose(found, [2 * np.expm1(-0.5), 0, 2], rtol=1e-6)
-
-
-def test_broadcast_math(checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) -> None:
-    patch_in(tmp_path / "op", "xor", checkout, kernel_cpu)
-    found = computed(
-        kernel_cpu,
-        "bool/xor",
-        tmp_path,
-        shapes="a{{2, 1, 2}}, b{{3, 1}}, c{{2, 3, 2}}",
-        tensors="    const uint8_t in[] = {0, 1, 1, 1}, other[] = {0, 1, 0};",
-        output_type="uint8_t",
-        count="12",
-        call="xor_ndarray_bool(&a, &b, &c, in, other, output)",
-    )
-    a = np.array([[[0, 1]], [[1, 1]]], bool)
-    b = np.array([[0], [1], [0]], bool)
-    assert found == np.logical_xor(a, b).ravel().tolist()
-
-
-def test_tensor_math(checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path) -> None:
-    patch_in(tmp_path / "op", "resize_area", checkout, kernel_cpu)
-    found = computed(
-        kernel_cpu,
-        "fp32/resize_area",
-        tmp_path,
-        shapes="x{{1, 2, 4, 1}}, y{{1, 1, 2, 1}}",
-        tensors="    const float in[] = {1, 2, 3, 4, 5, 6, 7, 8};\n"
-        "    const int32_t size[] = {1, 2};",
-        output_type="float",
-        count="2",
-        call="resize_area_ndarray_fp32(&x, &y, in, size, 2, false, output)",
-    )
-    assert found == [3.5, 5.5]
+    np.testing.assert_allclose([float(word) for word in done.stdout.split()], expected, rtol=1e-6)
 
 
 # ---- Refusals ----
 
 
 @pytest.mark.parametrize(
-    ("more", "message"),
+    ("text", "message"),
     [
-        ("threads: 4", "op.yml: threads: "),
-        ("cflags: [-DA=1]", "op.yml: cflags: -DA=1: "),
-        ("sources: [a.cc]", "a.cc: in ppl.nn's own form, the math is one C file"),
-        ("include: [a]", "a: in ppl.nn's own form, the math is one C file"),
+        (description(more="threads: 4"), "op.yml: threads: "),
+        (description(more="cflags: [-DA=1]"), "op.yml: cflags: -DA=1: "),
+        (description(more="sources: [a.cc]"), "a.cc: in ppl.nn's own form, the math is one C file"),
+        (description(more="include: [a]"), "a: in ppl.nn's own form, the math is one C file"),
+        (
+            description().replace("TENSOR", "TENSOR, dtype: float16"),
+            "op.yml: x: dtype: float16 is not supported",
+        ),
+        (
+            description().replace("TENSOR", "TENSOR, dtype: uint8"),
+            "op.yml: x: dtype: ppl.kernel.cpu has no folder for x86 operators of uint8",
+        ),
     ],
 )
-def test_unsupported_keys(
-    more: str, message: str, checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    repository = own_repository(tmp_path / "op", description(more=more))
-    assert run(repository, checkout, *AUTHOR) == 2
-    assert message in capsys.readouterr().err
-    assert not (repository / "build").exists()
-
-
-@pytest.mark.parametrize(
-    ("dtype", "message"),
-    [("float16", "float16 is not supported"), ("uint8", "no folder for x86 operators of uint8")],
-)
-def test_unsupported_dtypes(
-    dtype: str, message: str, checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = description().replace("VX_TYPE_TENSOR", f"VX_TYPE_TENSOR, dtype: {dtype}")
-    assert run(own_repository(tmp_path / "op", text), checkout, *AUTHOR) == 2
-    assert f"op.yml: x: dtype: {message}" in capsys.readouterr().err.replace(
-        "ppl.kernel.cpu has ", ""
-    )
+def test_unsupported_descriptions(text: str, message: str, work: Work) -> None:
+    work.own(text)
+    assert message in work.refused()
+    assert not (work.repository / "build").exists()
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [
-        ('#include "own.h"', "includes own.h"),
-        ("/* As rknn does. */", "names 'rknn'"),
-    ],
+    [('#include "own.h"', "includes own.h"), ("/* As rknn does. */", "names 'rknn'")],
 )
-def test_unsupported_math(
-    line: str, message: str, checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    repository = own_repository(tmp_path / "op", description())
-    math = repository / "resizearea_compute.h"
-    text = math.read_text().replace(
-        "#define RESIZEAREA_COMPUTE_H\n", f"#define RESIZEAREA_COMPUTE_H\n{line}\n"
-    )
+def test_unsupported_math(line: str, message: str, work: Work) -> None:
+    work.own(description())
+    math = work.repository / "resizearea_compute.h"
+    guard = "#define RESIZEAREA_COMPUTE_H\n"
+    text = math.read_text().replace(guard, f"{guard}{line}\n")
     math.write_text(text)
-    (repository / "own.h").write_text("")
+    (work.repository / "own.h").write_text("")
     number = text.splitlines().index(line) + 1
-    assert run(repository, checkout, *AUTHOR) == 2
-    assert f"resizearea_compute.h:{number}: {message}" in capsys.readouterr().err
+    assert f"resizearea_compute.h:{number}: {message}" in work.refused()
 
 
 @pytest.mark.parametrize(
@@ -339,62 +322,41 @@ def test_unsupported_math(
     [
         ("src/ppl/nn/engines/x86/a.h", "class MishOp final {\n", "has a class MishOp already"),
         ("src/ppl/nn/engines/x86/kernels/custom/mish_kernel.h", "", "exists; rename the operator"),
+        ("include/ppl/kernel/x86/fp32/mish.h", "", "exists"),
     ],
 )
-def test_existing_names(
-    path: str,
-    text: str,
-    message: str,
-    checkout: Checkout,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    checkout.write(path, text)
-    assert run(library_repository(tmp_path / "op", "mish"), checkout, *AUTHOR) == 2
-    error = capsys.readouterr().err
+def test_existing_names(path: str, text: str, message: str, work: Work) -> None:
+    (work.checkout if "/nn/" in path else work.kernel_cpu).write(path, text)
+    work.library("mish")
+    error = work.refused(str(work.kernel_cpu.root), *AUTHOR)
     assert path in error
     assert message in error
 
 
-def test_existing_math(
-    checkout: Checkout, kernel_cpu: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    kernel_cpu.write("include/ppl/kernel/x86/fp32/mish.h", "")
-    repository = library_repository(tmp_path / "op", "mish")
-    assert run(repository, checkout, str(kernel_cpu.root), *AUTHOR) == 2
-    assert "fp32/mish.h: exists" in capsys.readouterr().err
-
-
-def test_overlaid_checkout(
-    checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    repository = library_repository(tmp_path / "op", "mish")
-    assert run(repository, checkout) == 0
-    assert run(repository, checkout, *AUTHOR) == 2
-    assert "is a line of custom.Mish, laid over the checkout; " in capsys.readouterr().err
+def test_overlaid_checkout(work: Work) -> None:
+    work.library("mish")
+    assert run(work.repository, work.checkout) == 0
+    assert "is a line of custom.Mish, laid over the checkout; " in work.refused()
 
 
 @pytest.mark.parametrize("options", [["--upstream"], ["--author", "Jo"], ["a"]])
-def test_usage(options: list[str], checkout: Checkout, tmp_path: Path) -> None:
+def test_usage(options: list[str], work: Work) -> None:
     with pytest.raises(SystemExit) as stop:
-        run(tmp_path, checkout, *options)
+        run(work.folder, work.checkout, *options)
     assert stop.value.code == 2
 
 
 @pytest.mark.parametrize("author", [" ", "Jo\nDoe", "Jo\\"])
-def test_invalid_author(
-    author: str, checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    repository = library_repository(tmp_path / "op", "mish")
-    assert run(repository, checkout, "--upstream", "--author", author) == 2
-    assert "expected a name in one line" in capsys.readouterr().err
+def test_invalid_author(author: str, work: Work) -> None:
+    work.library("mish")
+    assert "expected a name in one line" in work.refused("--upstream", "--author", author)
 
 
-def test_without_opkit(checkout: Checkout, tmp_path: Path) -> None:
+def test_without_opkit(work: Work) -> None:
     need("git", "git")
-    repository = library_repository(tmp_path / "op", "mish")
-    script = str(repository / "pplnn/apply.py")
-    command = [sys.executable, "-I", "-S", script, str(checkout.root), *AUTHOR]
+    work.library("mish")
+    script, root = work.repository / "pplnn/apply.py", work.checkout.root
+    command = [sys.executable, "-I", "-S", str(script), str(root), *AUTHOR]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "--upstream requires opkit" in done.stderr

@@ -366,11 +366,7 @@ def set_field(name: str, value: object) -> Setting:
     ],
 )
 def test_drift_is_refused(
-    device: Device,
-    setting: Setting,
-    status: int,
-    message: str,
-    capfd: pytest.CaptureFixture[str],
+    device: Device, setting: Setting, status: int, message: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert setting(device) == status
     assert device.log.startswith("ResizeArea: parameter '")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from clang_format import get_executable
@@ -27,22 +28,47 @@ from tests.repositories import ROOT
 ONE = Constant(1.0)
 
 
-def test_four_halves_to_floats() -> None:
-    words = configuration("4x4", [Term(i, Bin(0, i), ONE) for i in range(4)])
-    assert words == (
-        *(0x01010101, 0, 0x00010000, 0x00030002),  # + in slots 0, 4, 8, 12; lanes 0 to 3 of A
-        *(0x02020202, 0, 0, 0x00000100),  # B is a constant, of type float16
-        *(0x00003C00, 0, 0x00003C00, 0, 0x00003C00, 0, 0x00003C00, 0),  # slots 0, 4, 8, 12
-    )
-
-
-def test_even_elements_of_two_registers() -> None:
-    words = configuration("2x8", [Term(i, Bin(i // 4, i % 4 * 2), ONE) for i in range(8)])
-    assert words == (
-        *(0x11111111, 0x11110000, 0x06040200, 0x06040200),
-        *(0x22222222, 0, 0, 0x00000100),
-        *(0x00003C00,) * 8,
-    )
+@pytest.mark.parametrize(
+    ("form", "terms", "others", "words"),
+    [
+        (  # four halves to floats: + in slots 0, 4, 8, 12; lanes 0 to 3 of A; a constant of float16
+            *("4x4", [Term(i, Bin(0, i), ONE) for i in range(4)], {}),
+            (
+                *(0x01010101, 0, 0x00010000, 0x00030002, 0x02020202, 0, 0, 0x00000100),
+                *(0x00003C00, 0) * 4,
+            ),
+        ),
+        (  # even elements of two registers
+            *("2x8", [Term(i, Bin(i // 4, i % 4 * 2), ONE) for i in range(8)], {}),
+            (
+                *(0x11111111, 0x11110000, 0x06040200, 0x06040200, 0x22222222, 0, 0, 0x00000100),
+                *(0x00003C00,) * 8,
+            ),
+        ),
+        (
+            *("16x1", [Term(0, Bin(0, i), Bin(1, 15 - i)) for i in range(16)], {"shift": 5}),
+            (
+                *(0x55555555, 0, 0x76543210, 0xFEDCBA98),
+                *(0x55555555, 0x89ABCDEF, 0x01234567, 0x00000105, *(0,) * 8),
+            ),
+        ),
+        (  # all kinds of terms
+            "8x2",
+            [
+                Term(1, Bin(0, 3), Constant(-2), negative=True),
+                Term(0, Bin(1, 1), Bin(0, 2)),
+                Term(1, Bin(1, 2)),
+            ],
+            {"constant_type": "int8", "accumulator_type": "int32"},
+            (
+                *(2 << 16 | 3 << 18 | 1, 1 << 18 | 1, 0x00000001, 0x00000023),
+                *(2 << 16, 2, 0, 0x00002400, 0, 0, 0, 0, 0x0000FFFE, 0, 0, 0),
+            ),
+        ),
+    ],
+)
+def test_words(form: str, terms: list[Term], others: dict[str, Any], words: Any) -> None:
+    assert configuration(form, terms, **others) == words
 
 
 def test_thirty_two_terms() -> None:
@@ -57,29 +83,6 @@ def test_thirty_two_terms() -> None:
     ]
     assert words[7] == 0x402
     assert list(number.to_bytes(64, "little")[32:]) == [(i - 16) % 256 for i in range(32)]
-
-
-def test_full_dot_product() -> None:
-    words = configuration("16x1", [Term(0, Bin(0, i), Bin(1, 15 - i)) for i in range(16)], shift=5)
-    assert words == (
-        *(0x55555555, 0, 0x76543210, 0xFEDCBA98),
-        *(0x55555555, 0x89ABCDEF, 0x01234567, 0x00000105),
-        *(0,) * 8,
-    )
-
-
-def test_all_term_kinds() -> None:
-    terms = [
-        Term(1, Bin(0, 3), Constant(-2), negative=True),
-        Term(0, Bin(1, 1), Bin(0, 2)),
-        Term(1, Bin(1, 2)),
-    ]
-    words = configuration("8x2", terms, constant_type="int8", accumulator_type="int32")
-    assert words == (
-        *(2 << 16 | 3 << 18 | 1, 1 << 18 | 1, 0x00000001, 0x00000023),
-        *(2 << 16, 2, 0, 0x00002400),
-        *(0, 0, 0, 0, 0x0000FFFE, 0, 0, 0),
-    )
 
 
 @pytest.mark.parametrize(

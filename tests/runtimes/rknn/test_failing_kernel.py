@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.compiling import C_SOURCES
 from tests.repositories import generate
+from tests.runtimes.c_math import compute_text
 from tests.runtimes.rknn.host_build import compile_program
 
 DESCRIPTION = """\
@@ -14,22 +15,17 @@ name: Failing
 inputs: {x: {type: VX_TYPE_TENSOR}}
 outputs: {y: {type: VX_TYPE_TENSOR}, z: {type: VX_TYPE_TENSOR}}
 """
-COMPUTE = """\
-#pragma once
-#include "generated/failing.h"
-
-static const char *failing_compute(const struct failing_inputs *inputs,
-                                   const struct failing_params *params,
-                                   struct failing_outputs *outputs)
-{
-    (void)params;
+COMPUTE = compute_text(
+    "failing",
+    """\
     for (int i = 0; i < 2; i++) {
         outputs->y.float32[i] = 2;
         outputs->z.int32[i] = 3;
     }
-    return inputs->x.float32[0] < 0 ? "x must not be negative" : NULL;
-}
-"""
+    if (inputs->x.float32[0] < 0) {
+        return "x must not be negative";
+    }""",
+)
 
 
 def test_failing_call_is_logged_and_invalidates_output(tmp_path: Path) -> None:

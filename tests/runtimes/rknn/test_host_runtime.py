@@ -35,7 +35,6 @@ HOST = 0xE001
 INT8, INT16, INT32, INT64 = 0x2, 0x4, 0x6, 0x8
 FLOAT32, FLOAT16, BOOL, BOOL8 = 0xA, 0xF, 0x10, 0x11
 SCALAR, ARRAY, TENSOR = 0x80D, 0x80E, 0x815
-REASON = 3
 EVENT, REASON = 1, 3
 
 
@@ -67,9 +66,14 @@ class Handles:
         return c_size_t(value & 2**64 - 1) if isinstance(value, int) else value
 
     def tensor(self, dims: tuple[int, ...], data_type: int) -> c_void_p:
-        return self.new(
-            "vxCreateTensor", c_void_p(self.context), len(dims), sizes(dims), data_type, 0
-        )
+        return self.made("vxCreateTensor", len(dims), sizes(dims), data_type, 0)
+
+    def made(self, name: str, *arguments: Any) -> c_void_p:
+        """Call a function that makes an object of the context."""
+        return self.new(name, c_void_p(self.context), *arguments)
+
+    def scalar(self, data_type: int = INT32, value: Any = None) -> c_void_p:
+        return self.made("vxCreateScalar", data_type, value)
 
     def events(self) -> list[str]:
         return self.runtime.log(EVENT)
@@ -131,7 +135,7 @@ def test_query_tensor_returns_32_bits(vx: Handles) -> None:
 def test_query_tensor_refuses(vx: Handles, tensor: c_void_p) -> None:
     answer = (c_uint32 * 4)()
     off_by_two = c_void_p(ctypes.addressof(answer) + 2)
-    scalar = vx.new("vxCreateScalar", c_void_p(vx.context), INT32, None)
+    scalar = vx.scalar()
     assert vx("vxQueryTensor", tensor, 0x081504, byref(answer), 4) == INVALID_PARAMETERS
     assert vx("vxQueryTensor", tensor, 0x081500, off_by_two, 4) == INVALID_PARAMETERS
     assert vx("vxQueryTensor", tensor, 0x081500, None, 4) == INVALID_PARAMETERS
@@ -289,11 +293,7 @@ def test_patch_leaves_neighbors(vx: Handles) -> None:
     user[...] = 99
     assert copy(vx, tensor, user, WRITE, **inside) == 0
     assert copy(vx, tensor, whole, READ) == 0
-    assert whole.tolist() == [
-        [0, 1, 2, 3, 4],
-        [5, 99, 99, 99, 9],
-        [10, 99, 99, 99, 14],
-    ]
+    assert whole.tolist() == [[0, 1, 2, 3, 4], [5, 99, 99, 99, 9], [10, 99, 99, 99, 14]]
 
 
 def test_strides_wrap_at_32_bits(vx: Handles, tensor: c_void_p) -> None:
@@ -304,61 +304,51 @@ def test_strides_wrap_at_32_bits(vx: Handles, tensor: c_void_p) -> None:
     assert back.tolist() == array.tolist()
 
 
+TO_HALF = {
+    0x00000000: 0x0000,
+    0x80000000: 0x8000,
+    0x3F800000: 0x3C00,  # 1
+    0x3F801FFF: 0x3C00,  # just below 1 + 1/1024: cut, not rounded
+    0x3F802000: 0x3C01,
+    0x38800000: 0x0400,  # the smallest normal half
+    0x387FFFFF: 0x0000,  # below: zero, not a subnormal
+    0xB87FFFFF: 0x8000,
+    0x477FE000: 0x7BFF,  # 65504
+    0x47800000: 0x7BFF,  # 65536
+    0x7F800000: 0x7BFF,  # infinity
+    0xFF800000: 0xFBFF,
+    0x7FC00000: 0x7BFF,  # NaN
+}
+TO_FLOAT = {
+    0x0000: 0x00000000,
+    0x8000: 0x80000000,
+    0x0001: 0x00000000,  # a subnormal
+    0x83FF: 0x80000000,
+    0x0400: 0x38800000,
+    0x3C01: 0x3F802000,
+    0x7BFF: 0x477FE000,
+    0x7C00: 0x47800000,  # infinity becomes 65536
+    0xFE00: 0xC7C00000,  # NaN becomes -98304
+}
+
+
 @pytest.mark.parametrize(
-    ("single", "half"),
+    ("written", "read"),
     [
-        (0x00000000, 0x0000),
-        (0x80000000, 0x8000),
-        (0x3F800000, 0x3C00),  # 1
-        (0x3F801FFF, 0x3C00),  # just below 1 + 1/1024: cut, not rounded
-        (0x3F802000, 0x3C01),
-        (0x38800000, 0x0400),  # the smallest normal half
-        (0x387FFFFF, 0x0000),  # below: zero, not a subnormal
-        (0xB87FFFFF, 0x8000),
-        (0x477FE000, 0x7BFF),  # 65504
-        (0x47800000, 0x7BFF),  # 65536
-        (0x7F800000, 0x7BFF),  # infinity
-        (0xFF800000, 0xFBFF),
-        (0x7FC00000, 0x7BFF),  # NaN
+        *((np.uint32(single), np.uint16(half)) for single, half in TO_HALF.items()),
+        *((np.uint16(half), np.uint32(single)) for half, single in TO_FLOAT.items()),
     ],
+    ids=lambda bits: f"{bits:#x}",
 )
-def test_implicit_conversion_to_half(vx: Handles, single: int, half: int) -> None:
-    words, halves = np.array([single], np.uint32), np.zeros(1, np.uint16)
-    tensor = vx.tensor((1,), FLOAT16)
-    assert copy(vx, tensor, words, WRITE, stride=sizes((4,))) == 0
-    assert copy(vx, tensor, halves, READ, stride=sizes((2,))) == 0
-    assert hex(halves[0]) == hex(half)
-    tensor = vx.tensor((1,), FLOAT32)
-    assert copy(vx, tensor, words, WRITE, stride=sizes((4,))) == 0
-    assert copy(vx, tensor, halves, READ, stride=sizes((2,))) == 0
-    assert hex(halves[0]) == hex(half)
+def test_implicit_conversions(vx: Handles, written: np.generic, read: np.generic) -> None:
+    """A write or a read converts, by the stride of the user's memory."""
+    for data_type in (FLOAT16, FLOAT32):
+        tensor = vx.tensor((1,), data_type)
+        given, got = np.array([written]), np.zeros(1, read.dtype)
+        assert copy(vx, tensor, given, WRITE, stride=sizes((given.itemsize,))) == 0
+        assert copy(vx, tensor, got, READ, stride=sizes((got.itemsize,))) == 0
+        assert got[0] == read
     assert vx.events() == []
-
-
-@pytest.mark.parametrize(
-    ("half", "single"),
-    [
-        (0x0000, 0x00000000),
-        (0x8000, 0x80000000),
-        (0x0001, 0x00000000),  # a subnormal
-        (0x83FF, 0x80000000),
-        (0x0400, 0x38800000),
-        (0x3C01, 0x3F802000),
-        (0x7BFF, 0x477FE000),
-        (0x7C00, 0x47800000),  # infinity becomes 65536
-        (0xFE00, 0xC7C00000),  # NaN becomes -98304
-    ],
-)
-def test_implicit_conversion_to_float(vx: Handles, half: int, single: int) -> None:
-    halves, words = np.array([half], np.uint16), np.zeros(1, np.uint32)
-    tensor = vx.tensor((1,), FLOAT16)
-    assert copy(vx, tensor, halves, WRITE, stride=sizes((2,))) == 0
-    assert copy(vx, tensor, words, READ, stride=sizes((4,))) == 0
-    assert hex(words[0]) == hex(single)
-    tensor = vx.tensor((1,), FLOAT32)
-    assert copy(vx, tensor, halves, WRITE, stride=sizes((2,))) == 0
-    assert copy(vx, tensor, words, READ, stride=sizes((4,))) == 0
-    assert hex(words[0]) == hex(single)
 
 
 @pytest.mark.parametrize(
@@ -433,7 +423,7 @@ SCALAR_SIZES = dict(
 @pytest.mark.parametrize("data_type", range(1, 0x12))
 def test_scalar_copy_size(vx: Handles, data_type: int) -> None:
     value = (ctypes.c_uint8 * 16)(*range(1, 17))
-    scalar = vx.new("vxCreateScalar", c_void_p(vx.context), data_type, byref(value))
+    scalar = vx.scalar(data_type, byref(value))
     assert vx("vxGetStatus", scalar) == 0
     type_ = c_int32()
     assert vx("vxQueryScalar", scalar, 0x080D00, byref(type_), 4) == 0
@@ -456,7 +446,7 @@ def test_scalar_copy_size(vx: Handles, data_type: int) -> None:
 
 @pytest.mark.parametrize("data_type", [0, -1, 0x800, SCALAR])
 def test_invalid_scalar_types(vx: Handles, data_type: int) -> None:
-    scalar = vx.new("vxCreateScalar", c_void_p(vx.context), data_type, None)
+    scalar = vx.scalar(data_type, None)
     assert vx("vxGetStatus", scalar) != 0
 
 
@@ -476,7 +466,7 @@ def test_copy_scalar_refuses(
     vx: Handles, memory: bool, usage: int, memory_type: int, status: int
 ) -> None:
     value = c_int32(5)
-    scalar = vx.new("vxCreateScalar", c_void_p(vx.context), INT32, byref(value))
+    scalar = vx.scalar(INT32, byref(value))
     pointer = byref(value) if memory else None
     assert vx("vxCopyScalar", scalar, pointer, usage, memory_type) == status
     tensor = vx.tensor((1,), INT32)
@@ -485,7 +475,7 @@ def test_copy_scalar_refuses(
 
 
 def test_query_scalar_refuses(vx: Handles) -> None:
-    scalar = vx.new("vxCreateScalar", c_void_p(vx.context), INT32, None)
+    scalar = vx.scalar()
     answer = c_size_t()
     assert vx("vxQueryScalar", scalar, 0x080D00, byref(answer), 8) == INVALID_PARAMETERS
     assert vx("vxQueryScalar", scalar, 0x080D01, byref(answer), 4) == NOT_SUPPORTED
@@ -498,7 +488,7 @@ def test_query_scalar_refuses(vx: Handles) -> None:
 @pytest.fixture
 def array(vx: Handles) -> c_void_p:
     """Return an array of int32 with capacity 4 and the items 10, 20, 30."""
-    made = vx.new("vxCreateArray", c_void_p(vx.context), INT32, 4)
+    made = vx.made("vxCreateArray", INT32, 4)
     items = (c_int32 * 3)(10, 20, 30)
     assert vx("vxAddArrayItems", made, 3, byref(items), 4) == 0
     return made
@@ -569,7 +559,7 @@ def test_array_capacity_is_enforced(vx: Handles, array: c_void_p) -> None:
     assert vx("vxCopyArrayRange", array, 0, 4, 4, byref(back), READ, HOST) == 0
     assert list(back) == [10, 20, 1, 2]
     for capacity, item_type in ((0, INT32), (4, 0), (4, 0x999)):
-        made = vx.new("vxCreateArray", c_void_p(vx.context), item_type, capacity)
+        made = vx.made("vxCreateArray", item_type, capacity)
         assert vx("vxGetStatus", made) != 0
 
 
@@ -664,9 +654,9 @@ def test_parameter_types_are_checked(
 ) -> None:
     values = {
         TENSOR: vx.tensor((1,), INT8),
-        SCALAR: vx.new("vxCreateScalar", c_void_p(vx.context), INT32, None),
-        ARRAY: vx.new("vxCreateArray", c_void_p(vx.context), INT32, 1),
-        0x811: vx.new("vxCreateArray", c_void_p(vx.context), INT32, 0),
+        SCALAR: vx.scalar(),
+        ARRAY: vx.made("vxCreateArray", INT32, 1),
+        0x811: vx.made("vxCreateArray", INT32, 0),
         None: None,
     }
     operator = Operator(vx, declared)
@@ -703,33 +693,39 @@ def test_add_parameter(
     assert vx("vxAddParameterToKernel", vx.tensor((1,), INT8), *arguments) == INVALID_REFERENCE
 
 
-@pytest.mark.parametrize("missing", ["nothing", "name", "count", "function", "validate"])
-def test_user_kernel_requirements(vx: Handles, missing: str) -> None:
-    function, validate = CALLBACK(lambda *_: 0), VALIDATE(lambda *_: 0)
-    kernel = vx.new(
-        *("vxAddUserKernel", c_void_p(vx.context), b"" if missing == "name" else b"new", 0x100),
-        None if missing == "function" else function,
-        0 if missing == "count" else 1,
-        None if missing == "validate" else validate,
-        *(None, None),
-    )
-    assert (vx("vxGetStatus", kernel) == 0) == (missing == "nothing")
-
-
-@pytest.mark.parametrize(("length", "fits"), [(255, True), (256, False)])
-def test_kernel_name_ends_within_256_bytes(vx: Handles, length: int, fits: bool) -> None:
-    function, validate = CALLBACK(lambda *_: 0), VALIDATE(lambda *_: 0)
-    arguments = (c_void_p(vx.context), b"n" * length, 0x100, function, 1, validate, None, None)
-    assert (vx("vxGetStatus", vx.new("vxAddUserKernel", *arguments)) == 0) == fits
+@pytest.mark.parametrize(
+    ("given", "is_valid"),
+    [
+        ({}, True),
+        *((given, False) for given in ({"name": b""}, {"count": 0})),
+        *(({name: None}, False) for name in ("function", "validate")),
+        ({"name": b"n" * 255}, True),
+        ({"name": b"n" * 256}, False),
+    ],
+    ids=str,
+)
+def test_user_kernel_requirements(vx: Handles, given: dict[str, Any], is_valid: bool) -> None:
+    arguments = {
+        "name": b"new",
+        "number": 0x100,
+        "function": CALLBACK(lambda *_: 0),
+        "count": 1,
+        "validate": VALIDATE(lambda *_: 0),
+        "initialize": None,
+        "deinitialize": None,
+    }
+    values = (arguments | given).values()
+    kernel = vx.made("vxAddUserKernel", *values)
+    assert (vx("vxGetStatus", kernel) == 0) == is_valid
 
 
 def test_kernel_lookup_by_name(vx: Handles) -> None:
     operator = Operator(vx)
-    assert vx.new("vxGetKernelByName", c_void_p(vx.context), b"one").value == operator.kernel.value
-    other = vx.new("vxGetKernelByName", c_void_p(vx.context), b"other")
+    assert vx.made("vxGetKernelByName", b"one").value == operator.kernel.value
+    other = vx.made("vxGetKernelByName", b"other")
     assert vx("vxGetStatus", other) == INVALID_PARAMETERS
     assert vx("vxRemoveKernel", operator.kernel) == 0
-    removed = vx.new("vxGetKernelByName", c_void_p(vx.context), b"one")
+    removed = vx.made("vxGetKernelByName", b"one")
     assert vx("vxGetStatus", removed) == INVALID_PARAMETERS
 
 
@@ -775,7 +771,7 @@ def test_execution_parameters_are_copied_before_verify(vx: Handles) -> None:
 
 def vx_node(vx: Handles, validate: Any) -> tuple[c_void_p, c_void_p]:
     """Return a graph and its node, a VX kernel of one parameter."""
-    program = vx.new("vxCreateProgramWithBinary", c_void_p(vx.context), b"SHDR", 4)
+    program = vx.made("vxCreateProgramWithBinary", b"SHDR", 4)
     assert vx("vxBuildProgram", program, None) == 0
     kernel = vx.new("vxAddKernelInProgram", program, b"vx", 0x100, 1, validate, None, None)
     assert vx("vxAddParameterToKernel", kernel, 0, 0, TENSOR, 0x8000) == 0
@@ -847,7 +843,7 @@ def test_local_data_is_set_in_initialize_and_deinitialize(vx: Handles) -> None:
 
 
 def test_reference_attributes(vx: Handles) -> None:
-    scalar = vx.new("vxCreateScalar", c_void_p(vx.context), INT32, None)
+    scalar = vx.scalar()
     vx.runtime.do("hostrt_set_name", scalar, b"size")
     count, type_, name = c_uint32(), c_int32(), ctypes.c_char_p()
     assert vx("vxQueryReference", scalar, 0x080000, byref(count), 4) == 0
@@ -875,7 +871,7 @@ def test_log_lines_are_limited_to_1024_bytes(vx: Handles) -> None:
     [(b"SHDR", 0), (b"FULLPRGM.", 0), (b"\x7fELF", -10), (b"", -10), (b"SHD", -10)],
 )
 def test_program_binary_magic(vx: Handles, blob: bytes, status: int) -> None:
-    program = vx.new("vxCreateProgramWithBinary", c_void_p(vx.context), blob, len(blob))
+    program = vx.made("vxCreateProgramWithBinary", blob, len(blob))
     assert vx("vxGetStatus", program) == status
 
 
@@ -1057,11 +1053,7 @@ def launch_kernel(root: Path, index: int) -> HarnessKernel:
         ([4, 6, 2], [0, 0, 0], ""),
         ([4, 6, 2], [2, 3, 1], ""),
         ([4, 6, 2], [4, 0, 0], "localWorkSize is 0 in some of 3 dimensions"),
-        (
-            [4, 6, 2],
-            [3, 1, 1],
-            "globalWorkSize[0] = 4 is not a multiple of localWorkSize[0] = 3",
-        ),
+        ([4, 6, 2], [3, 1, 1], "globalWorkSize[0] = 4 is not a multiple of localWorkSize[0] = 3"),
         ([4, 0, 2], [0, 0, 0], "globalWorkSize[1] is 0"),
     ],
 )

@@ -38,9 +38,7 @@ def decode_boxes(example: Callable[..., Repository]) -> Repository:
 
 
 @pytest.mark.slow
-def test_cpu_only_operator_mentions_no_vx(
-    decode_boxes: Repository,
-) -> None:
+def test_cpu_only_operator_mentions_no_vx(decode_boxes: Repository) -> None:
     checked = decode_boxes.scons("check")
     assert kernels_of(checked.stdout) == {"CPU kernel"}
     assert checked.stderr == ""
@@ -55,11 +53,7 @@ def test_cpu_only_operator_mentions_no_vx(
 
 @pytest.mark.parametrize(
     ("what", "arguments"),
-    [
-        ("scons vx", ["vx"]),
-        ("scons vx-gdb", ["vx-gdb", "case=any"]),
-        ("scons vx-gdb", ["vx-gdb"]),
-    ],
+    [("scons vx", ["vx"]), ("scons vx-gdb", ["vx-gdb", "case=any"]), ("scons vx-gdb", ["vx-gdb"])],
 )
 def test_vx_commands_without_vx_kernel(
     what: str, arguments: list[str], decode_boxes: Repository

@@ -13,7 +13,7 @@ from opkit.errors import OpkitError
 from opkit.file_io import FileError
 from opkit.runtimes.rknn import program_binary
 from opkit.runtimes.rknn.program_binary import ProgramBinaryError
-from opkit.runtimes.rknn.rknnop import Package, PackageError, pack
+from opkit.runtimes.rknn.rknnop import Package, pack
 
 STAND_IN = '''
 """What is known of `python3 -m rknn.bin.custom_op --action build --op_path DIR`."""
@@ -142,27 +142,18 @@ def test_program_binary_from_toolkit_package(toolkit: Toolkit, version: int, bin
     toolkit.assert_untouched()
 
 
-def test_package_may_have_any_path(toolkit: Toolkit) -> None:
+def test_unusual_places(toolkit: Toolkit) -> None:
+    """Packages of any path, the copy inside of the repository, modules named like the toolkit's."""
+    toolkit.work = toolkit.repository / "here"
+    (toolkit.repository / "rknn").mkdir()
+    (toolkit.repository / "rknn/__init__.py").write_text("raise AssertionError\n")
     toolkit.on_build(
         "(folder / 'out').mkdir()\n"
         f"(folder / 'out' / 'anything.rknnop').write_bytes({package(b'SHDR')!r})\n"
         f"(folder / 'resizearea.rknnop').write_bytes({package(b'SHDR')!r})\n"
     )
     assert toolkit.build() == b"SHDR"
-
-
-def test_work_folder_inside_repository(toolkit: Toolkit) -> None:
-    toolkit.work = toolkit.repository / "here"
-    toolkit.on_build_write(ResizeArea=package(b"SHDR"))
-    assert toolkit.build() == b"SHDR"
-    assert toolkit.copied_files() == list(SOURCES)
-
-
-def test_repository_modules_do_not_shadow_toolkit(toolkit: Toolkit) -> None:
-    (toolkit.repository / "rknn").mkdir()
-    (toolkit.repository / "rknn" / "__init__.py").write_text("raise AssertionError\n")
-    toolkit.on_build_write(ResizeArea=package(b"SHDR"))
-    assert toolkit.build() == b"SHDR"
+    assert toolkit.copied_files() == sorted([*SOURCES, "rknn/__init__.py"])
 
 
 def test_failed_build_shows_end_of_output(toolkit: Toolkit) -> None:
@@ -177,70 +168,64 @@ def test_failed_build_shows_end_of_output(toolkit: Toolkit) -> None:
     toolkit.assert_untouched()
 
 
-def test_failed_build_without_output(toolkit: Toolkit) -> None:
-    toolkit.python.write_text("#!/bin/sh\nexit 1\n")
-    assert "failed with status 1. The end of its output:\n  (nothing)\n" in toolkit.build_error()
-
-
-def test_python_without_toolkit(toolkit: Toolkit) -> None:
-    (toolkit.root / "toolkit" / "rknn" / "bin" / "custom_op.py").unlink()
-    message = toolkit.build_error()
-    assert "No module named rknn.bin.custom_op" in message
-    assert f"{toolkit.python} -c 'import rknn.bin.custom_op'" in message
-
-
-def test_no_package(toolkit: Toolkit) -> None:
-    toolkit.on_build_write()
-    assert toolkit.build_error() == (
-        "RKNN-Toolkit's build command made no package for ResizeArea, though it did not fail; "
-        "build the repository with it by hand and pass vx_binary=FILE"
-    )
+@pytest.mark.parametrize(
+    ("packages", "message"),
+    [
+        (
+            {},
+            "RKNN-Toolkit's build command made no package for ResizeArea, though it did not fail; "
+            "build the repository with it by hand and pass vx_binary=FILE",
+        ),
+        (
+            {"a": package(b"SHDR1"), "b": package(b"SHDR2")},
+            "different program binaries: a.rknnop, b.rknnop; pass the right one",
+        ),
+        (
+            {"ResizeArea": package(b"")},
+            "the package that RKNN-Toolkit made for ResizeArea: invalid program binary: is "
+            "empty (expected SHDR or FULLPRGM); pass one that RKNN-Toolkit compiled",
+        ),
+        ({"ResizeArea": package(b"SHDR")[:-1]}, "ResizeArea.rknnop: at offset "),
+    ],
+)
+def test_invalid_packages(packages: dict[str, bytes], message: str, toolkit: Toolkit) -> None:
+    toolkit.on_build_write(**packages)
+    assert message in toolkit.build_error()
     toolkit.assert_untouched()
 
 
-def test_different_packages(toolkit: Toolkit) -> None:
-    toolkit.on_build_write(a=package(b"SHDR1"), b=package(b"SHDR2"))
-    assert (
-        "different program binaries: a.rknnop, b.rknnop; pass the right one"
-        in toolkit.build_error()
-    )
-    toolkit.assert_untouched()
+def test_endless_package_of_toolkit(toolkit: Toolkit) -> None:
+    toolkit.on_build("(folder / 'x.rknnop').symlink_to('/dev/zero')")
+    assert "x.rknnop: is a device or a pipe, not a file" in toolkit.build_error()
 
 
-def test_empty_program_binary(toolkit: Toolkit) -> None:
-    toolkit.on_build_write(ResizeArea=package(b""))
-    assert toolkit.build_error() == (
-        "the package that RKNN-Toolkit made for ResizeArea: invalid program binary: is "
-        "empty (expected SHDR or FULLPRGM); pass one that RKNN-Toolkit compiled"
-    )
-    toolkit.assert_untouched()
-
-
-def test_invalid_package(toolkit: Toolkit) -> None:
-    toolkit.on_build_write(ResizeArea=package(b"SHDR")[:-1])
-    with pytest.raises(PackageError, match=r"^ResizeArea\.rknnop: at offset "):
-        toolkit.build()
-    toolkit.assert_untouched()
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        (b"#!/bin/sh\nexit 1\n", "failed with status 1. The end of its output:\n  (nothing)\n"),
+        (b"\x7fELF nothing", "cannot be run: Exec format error"),
+        # A link is not resolved.
+        (b'#!/bin/sh\necho "run as $0"\nexit 1\n', "run as {python}\n"),
+        (None, "No module named rknn.bin.custom_op"),
+        (None, "{python} -c 'import rknn.bin.custom_op'"),
+    ],
+)
+def test_python_without_toolkit(script: bytes | None, message: str, toolkit: Toolkit) -> None:
+    if script is None:
+        (toolkit.root / "toolkit/rknn/bin/custom_op.py").unlink()
+    else:
+        toolkit.python.write_bytes(script)
+    link = toolkit.root / "venv/python3"
+    link.parent.mkdir()
+    link.symlink_to(toolkit.python)
+    toolkit.python = link
+    assert message.format(python=link) in toolkit.build_error()
 
 
 def test_missing_python(toolkit: Toolkit) -> None:
     toolkit.python.unlink()
     assert toolkit.build_error().startswith(f"rknn_python={toolkit.python}: no such program; pass ")
     assert not toolkit.work.exists()
-
-
-def test_python_not_executable(toolkit: Toolkit) -> None:
-    toolkit.python.write_bytes(b"\x7fELF nothing")
-    assert "cannot be run: Exec format error" in toolkit.build_error()
-
-
-def test_symlinked_python_is_not_resolved(toolkit: Toolkit) -> None:
-    link = toolkit.root / "venv" / "python3"
-    link.parent.mkdir()
-    link.symlink_to(toolkit.python)
-    toolkit.python.write_text('#!/bin/sh\necho "run as $0"\nexit 1\n')
-    toolkit.python = link
-    assert f"run as {link}\n" in toolkit.build_error()
 
 
 def test_missing_repository(toolkit: Toolkit) -> None:
@@ -294,8 +279,3 @@ def test_endless_program_binary_file(tmp_path: Path) -> None:
             f"{path}: is a device or a pipe, not a file (expected a program binary, which begins "
             "with SHDR or FULLPRGM)"
         )
-
-
-def test_endless_package_of_toolkit(toolkit: Toolkit) -> None:
-    toolkit.on_build("(folder / 'x.rknnop').symlink_to('/dev/zero')")
-    assert "x.rknnop: is a device or a pipe, not a file" in toolkit.build_error()

@@ -373,31 +373,50 @@ def test_class_has_only_code_for_its_params() -> None:
 SIZE = operator(param("VX_TYPE_ARRAY", source="const:size", length=2))
 
 
-@pytest.mark.parametrize(
-    "constants",
-    [
-        {"resize/size": np.array([4, 5], np.int32)},
-        {"resize/size:0": [4, 5]},
-        {"resize/size": (np.int64(4), 5.0), "size": [8, 8], "other/size": [9, 9]},
-        {"size": [4, 5]},
-    ],
-)
-def test_constant_by_input_name(constants: dict[str, Any]) -> None:
-    assert value_of(SIZE, NodeDef(input=["images", "resize/size"]), constants) == [4, 5]
+NAMED = {"Const_7": np.array([41]), "a/size": np.array([42]), "b/size": [[43]]}
+TWO_CONSTANTS = {"C:out0": np.array([4, 5], np.int32), "C_1:out0": np.array([6, 7], np.int32)}
+ONE_CONSTANT = {"C:out0": np.array([4, 5])}
 
 
 @pytest.mark.parametrize(
-    ("source", "inputs", "expected"),
+    ("source", "inputs", "constants", "expected"),
     [
-        ("const:Const_7", ["images", "Const_7:0"], 41),
-        ("const:a/size", ["a/size", "Const_7"], 42),
-        ("const:size", ["a/size", "Const_7"], 42),
-        ("const:b/size", ["a/size", "b/size"], 43),
+        *(
+            ("const:size", ["images", "resize/size"], constants, [4, 5])
+            for constants in (
+                {"resize/size": np.array([4, 5], np.int32)},
+                {"resize/size:0": [4, 5]},
+                {"resize/size": (np.int64(4), 5.0), "size": [8, 8], "other/size": [9, 9]},
+                {"size": [4, 5]},
+            )
+        ),
+        # by the full name
+        ("const:Const_7", ["images", "Const_7:0"], NAMED, [41]),
+        ("const:a/size", ["a/size", "Const_7"], NAMED, [42]),
+        ("const:size", ["a/size", "Const_7"], NAMED, [42]),
+        ("const:b/size", ["a/size", "b/size"], NAMED, [43]),
+        # by the position, or the toolkit's alias
+        ("const:size", ["images", "resize/size", "resize/other"], TWO_CONSTANTS, [4, 5]),
+        ("const:size", ["images", "resize/other", "resize/size"], TWO_CONSTANTS, [6, 7]),
+        ("const:size", ["images", "other", "size:0", "^images"], TWO_CONSTANTS, [6, 7]),
+        (
+            *("const:size", ["^a", "images", "^b", "size", "^C", "other", "^c"], TWO_CONSTANTS),
+            [4, 5],
+        ),
+        ("const:resize/size", ["images", "size", "resize/size"], TWO_CONSTANTS, [6, 7]),
+        ("const:C", ["images", "one", "another"], TWO_CONSTANTS, [4, 5]),
+        ("const:C_1", ["images", "one", "another"], TWO_CONSTANTS, [6, 7]),
+        ("const:C_1:out0", ["images", "one", "another"], TWO_CONSTANTS, [6, 7]),
+        # the node's own name has precedence
+        ("const:C", ["images", "one", "C"], TWO_CONSTANTS, [6, 7]),
+        # a single constant has any name
+        ("const:size", ["images", "Const_7"], ONE_CONSTANT, [4, 5]),
+        ("const:size", ["images", "Const", "Const_1"], ONE_CONSTANT, [4, 5]),
+        ("const:size", ["images", "tensor", "size"], ONE_CONSTANT, [4, 5]),
     ],
 )
-def test_constant_by_full_name(source: str, inputs: list[str], expected: int) -> None:
-    spec = operator(param("VX_TYPE_INT32", source=source))
-    constants = {"Const_7": np.array(41), "a/size": np.array([42]), "b/size": [[43]]}
+def test_constant(source: str, inputs: list[str], constants: Any, expected: list[int]) -> None:
+    spec = operator(param("VX_TYPE_ARRAY", source=source))
     assert value_of(spec, NodeDef(input=inputs), constants) == expected
 
 
@@ -411,28 +430,6 @@ def test_ambiguous_constant_is_refused(constants: dict[str, Any]) -> None:
         value_of(SIZE, node, constants)
 
 
-TWO_CONSTANTS = {"C:out0": np.array([4, 5], np.int32), "C_1:out0": np.array([6, 7], np.int32)}
-
-
-@pytest.mark.parametrize(
-    ("source", "inputs", "expected"),
-    [
-        ("const:size", ["images", "resize/size", "resize/other"], [4, 5]),
-        ("const:size", ["images", "resize/other", "resize/size"], [6, 7]),
-        ("const:size", ["images", "other", "size:0", "^images"], [6, 7]),
-        ("const:size", ["^a", "images", "^b", "size", "^C", "other", "^c"], [4, 5]),
-        ("const:resize/size", ["images", "size", "resize/size"], [6, 7]),
-        ("const:C", ["images", "one", "another"], [4, 5]),
-        ("const:C_1", ["images", "one", "another"], [6, 7]),
-        ("const:C_1:out0", ["images", "one", "another"], [6, 7]),
-        ("const:C", ["images", "one", "C"], [6, 7]),  # the node's own name has precedence
-    ],
-)
-def test_constant_by_position_or_alias(source: str, inputs: list[str], expected: Any) -> None:
-    spec = operator(param("VX_TYPE_ARRAY", source=source))
-    assert value_of(spec, NodeDef(input=inputs), TWO_CONSTANTS) == expected
-
-
 def test_operator_input_is_not_constant() -> None:
     tensors = (Tensor("x"), Tensor("y"))
     sizes = [Param(name, PARAM_TYPES["VX_TYPE_ARRAY"], source=f"const:{name}") for name in "ab"]
@@ -440,14 +437,6 @@ def test_operator_input_is_not_constant() -> None:
     node = NodeDef(input=["x", "y_constant", "b", "a"])
     params = instance(spec).load_params_from_tf(node, TWO_CONSTANTS)
     assert params == {"b": [4, 5], "a": [6, 7]}
-
-
-@pytest.mark.parametrize(
-    "inputs", [["images", "Const_7"], ["images", "Const", "Const_1"], ["images", "tensor", "size"]]
-)
-def test_single_constant_matches_any_name(inputs: list[str]) -> None:
-    constants = {"C:out0": np.array([4, 5])}
-    assert value_of(SIZE, NodeDef(input=inputs), constants) == [4, 5]
 
 
 def test_scalar_constants() -> None:

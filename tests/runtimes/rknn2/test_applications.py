@@ -11,6 +11,7 @@ import pytest
 from opkit.description.spec import OpSpec
 from tests.compiling import build, compile_c
 from tests.pages import PAGES, blocks
+from tests.runtimes.c_math import compute_text
 from tests.runtimes.rknn2.support import HEADERS, write_operator
 
 DESCRIPTION = """\
@@ -19,15 +20,7 @@ runtimes: [rknn2]
 inputs: {x: {type: VX_TYPE_TENSOR}}
 outputs: {y: {type: VX_TYPE_TENSOR}}
 """
-COMPUTE = """\
-#include "generated/blend.h"
-static const char *blend_compute(const struct blend_inputs *inputs,
-                                 const struct blend_params *params, struct blend_outputs *outputs)
-{
-    (void)inputs, (void)params, (void)outputs;
-    return NULL;
-}
-"""
+COMPUTE = compute_text("blend", "")
 RKNN_API = """\
 /* Those declarations of the vendor's rknn_api.h that an application needs. */
 #include <rknn_custom_op.h>

@@ -20,6 +20,7 @@ from opkit.runtimes.invocation import RunResult
 from opkit.runtimes.rknn2.chips import ATTRIBUTE_INTEGERS, unreadable_numbers
 from opkit.runtimes.rknn2.host_kernel import LATER
 from tests.description.descriptions import values
+from tests.runtimes.c_math import compute_text
 from tests.runtimes.rknn2.support import Operator, attribute, build_operator
 
 LOWEST, HIGHEST = ATTRIBUTE_INTEGERS
@@ -97,15 +98,12 @@ def compute(types: list[str]) -> str:
             cast = "(uint8_t)" if name == "VX_TYPE_CHAR" else ""  # char may be signed
             body = f"{output}[0] = ({kind}){cast}({member});"
         cases.append(f"if (which == {index}) {{ {body} }}\n")
-    return (
-        "#pragma once\n#include <string.h>\n"
-        '#include "generated/params.h"\n'
-        "static const char *params_compute(const struct params_inputs *inputs,"
-        " const struct params_params *params, struct params_outputs *outputs)\n{\n"
+    return compute_text(
+        "params",
         "const int which = (int)inputs->which.float32[0];\n"
         "struct opkit_tensor *numbers = &outputs->numbers, *reals = &outputs->reals;\n"
         f"for (int i = 0; i < {LENGTH}; i++) {{ numbers->int64[i] = 0; reals->float32[i] = 0; }}\n"
-        f"{''.join(cases)}return NULL;\n}}\n"
+        + "".join(cases),
     )
 
 
@@ -131,11 +129,20 @@ def constants(host: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     made.close()
 
 
-def run(operator: Operator, type_name: str, **attributes: bytes) -> RunResult:
-    """Run the operator, which writes one param; attributes replace defaults."""
+def run(operator: Operator, type_name: str, given: Any = None, **attributes: bytes) -> RunResult:
+    """Run the operator, which writes one param; attributes replace defaults.
+
+    Args:
+        operator: the operator.
+        type_name: the type of the param.
+        given: its value, in place of the default.
+        attributes: name -> attachment.
+    """
     which = np.array([[param.type.name for param in operator.spec.params].index(type_name)])
     attachments = {f"attribute:{name}": data for name, data in attributes.items()}
     params = {param.name: param.default for param in operator.spec.params}
+    if given is not None:
+        params[name_of(type_name)] = given
     inputs = {"which": which.astype(np.float32)}
     return operator.run(inputs, params, OUTPUTS, attachments)
 
@@ -152,16 +159,20 @@ def value(result: RunResult, type_name: str) -> Any:
 
 @pytest.mark.parametrize("type_name", TYPES)
 def test_attribute_as_onnx_has_it(operator: Operator, type_name: str) -> None:
-    assert value(run(operator, type_name), type_name) == DEFAULTS[type_name]
+    """A missing attribute is the default, and so is an empty list."""
+    empty = attribute(DTYPES["int64"], np.array([], np.int64))
+    others = [{}, {name_of(type_name): b""}, {name_of(type_name): empty}]
+    for attributes_ in others[: 2 if type_name == "STRING" else 3]:
+        result = run(operator, type_name, **attributes_)
+        assert value(result, type_name) == DEFAULTS[type_name]
+        assert not result.leaks
 
 
 @pytest.mark.parametrize("type_name", CONSTANT_TYPES)
 def test_constant_input(constants: Operator, type_name: str) -> None:
-    assert value(run(constants, type_name), type_name) == DEFAULTS[type_name]
-
-
-@pytest.mark.parametrize("type_name", CONSTANT_TYPES)
-def test_missing_constant_input_is_the_default(constants: Operator, type_name: str) -> None:
+    """A missing one is the default."""
+    other = [1] if PARAM_TYPES[type_name].is_list else type_name != "VX_TYPE_BOOL"
+    assert value(run(constants, type_name, other), type_name) == other
     missing = {name_of(name): b"" for name in CONSTANT_TYPES}
     assert value(run(constants, type_name, **missing), type_name) == DEFAULTS[type_name]
 
@@ -210,20 +221,6 @@ def test_math_gets_the_values_of_attributes(operator: Operator, params: dict[str
         assert value(operator.run(which, params, OUTPUTS), name) == given_value
 
 
-@pytest.mark.parametrize("type_name", TYPES)
-def test_missing_attribute_is_the_default(operator: Operator, type_name: str) -> None:
-    result = run(operator, type_name, **{name_of(type_name): b""})
-    assert value(result, type_name) == DEFAULTS[type_name]
-    assert not result.leaks
-
-
-@pytest.mark.parametrize("type_name", [name for name in TYPES if name != "STRING"])
-def test_empty_list_is_missing(operator: Operator, type_name: str) -> None:
-    empty = attribute(DTYPES["int64"], np.array([], np.int64))
-    result = run(operator, type_name, **{name_of(type_name): empty})
-    assert value(result, type_name) == DEFAULTS[type_name]
-
-
 @pytest.mark.parametrize("dtype", [*DTYPES, "int4", "bfloat16"])
 @pytest.mark.parametrize("type_name", TYPES)
 def test_each_type_for_each_param(operator: Operator, type_name: str, dtype: str) -> None:
@@ -269,11 +266,7 @@ def test_narrowing_is_checked(operator: Operator, type_name: str, dtype: str) ->
 
 
 @pytest.mark.parametrize(
-    ("type_name", "count", "expected"),
-    [
-        ("VX_TYPE_INT32", 2, "1"),
-        ("VX_TYPE_BOOL", 17, "1"),
-    ],
+    ("type_name", "count", "expected"), [("VX_TYPE_INT32", 2, "1"), ("VX_TYPE_BOOL", 17, "1")]
 )
 def test_wrong_count(operator: Operator, type_name: str, count: int, expected: str) -> None:
     data = attribute(DTYPES["int64"], np.zeros(count, np.int64))
@@ -289,20 +282,15 @@ inputs: {x: {type: VX_TYPE_TENSOR}}
 outputs: {y: {type: VX_TYPE_TENSOR, dtype: int64}}
 params: {pair: {type: VX_TYPE_ARRAY, length: 2}, reals: {type: floats, length: 3}}
 """
-FIXED_COMPUTE = """\
-#include "generated/fixed.h"
-static const char *fixed_compute(const struct fixed_inputs *inputs,
-                                 const struct fixed_params *params, struct fixed_outputs *outputs)
-{
-    (void)inputs;
+FIXED_COMPUTE = compute_text(
+    "fixed",
+    """\
     outputs->y.int64[0] = (int64_t)params->pair.count;
     outputs->y.int64[1] = params->pair.items[0];
     outputs->y.int64[2] = params->pair.items[1];
     outputs->y.int64[3] = (int64_t)params->reals.count;
-    outputs->y.int64[4] = (int64_t)params->reals.items[2];
-    return NULL;
-}
-"""
+    outputs->y.int64[4] = (int64_t)params->reals.items[2];""",
+)
 
 
 @pytest.fixture(scope="module")
@@ -410,31 +398,28 @@ name: Bare
 runtimes: [rknn2]
 inputs: {x: {type: VX_TYPE_TENSOR}}
 outputs: {y: {type: VX_TYPE_TENSOR}}
-params: {a: {type: string}, b: {type: int}, c: {type: string}, d: {type: floats}}
+params:
+  a: {type: string}
+  b: {type: int}
+  c: {type: string}
+  d: {type: floats}
+  e: {type: ints, source: "const:e"}
 """
-BARE_COMPUTE = """\
-#include "generated/bare.h"
-static const char *bare_compute(const struct bare_inputs *inputs,
-                                const struct bare_params *params, struct bare_outputs *outputs)
-{
-    (void)params;
-    outputs->y.float32[0] = inputs->x.float32[0];
-    return NULL;
-}
-"""
+COPY_ONE = "outputs->y.float32[0] = inputs->x.float32[0];"
 
 
 def test_missing_attribute_without_default(host: Path, tmp_path: Path) -> None:
-    operator = build_operator(tmp_path, host, BARE, BARE_COMPUTE)
-    params = {"a": "a", "b": 1, "c": "c", "d": [1.0]}
+    operator = build_operator(tmp_path, host, BARE, compute_text("bare", COPY_ONE))
+    params = {"a": "a", "b": 1, "c": "c", "d": [1.0], "e": [2]}
     inputs = {"x": np.zeros(1, np.float32)}
     outputs = {"y": ((1,), "float32")}
     assert operator.run(inputs, params, outputs).status == 0
     for name in params:
         result = operator.run(inputs, params, outputs, {f"attribute:{name}": b""})
         assert (result.status, result.stage) == (-1, "init")
+        what = "input or attribute" if name == "e" else "attribute"
         assert result.printed == (
-            f"Bare: the node has no attribute '{name}', and op.yml has no default for it"
+            f"Bare: the node has no {what} '{name}', and op.yml has no default for it"
         )
         assert not result.leaks  # the previously read texts are freed
     operator.close()
@@ -456,22 +441,12 @@ params:
   strides: {type: ints, default: [1, 1], min: 1}
   weights: {type: floats, default: [0.5], max: 0.5}
 """
-LIMITED_COMPUTE = """\
-#include "generated/limited.h"
-static const char *limited_compute(const struct limited_inputs *inputs,
-                                   const struct limited_params *params,
-                                   struct limited_outputs *outputs)
-{
-    (void)params;
-    outputs->y.float32[0] = inputs->x.float32[0];
-    return NULL;
-}
-"""
 
 
 @pytest.fixture(scope="module")
 def limited(host: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operator]:
-    made = build_operator(tmp_path_factory.mktemp("limited"), host, LIMITED, LIMITED_COMPUTE)
+    math = compute_text("limited", COPY_ONE)
+    made = build_operator(tmp_path_factory.mktemp("limited"), host, LIMITED, math)
     yield made
     made.close()
 

@@ -14,26 +14,24 @@ from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Invocation, RunOptions, RunResult
 from opkit.runtimes.rknn2.host_kernel import CONVENTION, LATER, every_version
 from tests.marks import quick_first
+from tests.runtimes.c_math import compute_text
 from tests.runtimes.rknn2.support import Operator, build_operator
 
 DTYPES = ("float32", "int32", "int64", "bool")
 COMPUTED_AS = {"bool": "uint8"}
 EXACT = 2**24 - 1
 
-COMPUTE = """\
-#include <string.h>
-#include "generated/copy.h"
-static const char *copy_compute(const struct copy_inputs *inputs, const struct copy_params *params,
-                                struct copy_outputs *outputs)
-{{
-    (void)params;
-    if (inputs->x.type != OPKIT_{type} || outputs->y.type != OPKIT_{type}) {{
-        return "x and y must be {type}";
+
+def copy_math(type_: str) -> str:
+    """Return math that copies tensors of a type, and refuses others."""
+    return compute_text(
+        "copy",
+        f"""\
+    if (inputs->x.type != OPKIT_{type_} || outputs->y.type != OPKIT_{type_}) {{
+        return "x and y must be {type_}";
     }}
-    memcpy(outputs->y.data, inputs->x.data, inputs->x.size * opkit_element_size(OPKIT_{type}));
-    return NULL;
-}}
-"""
+    memcpy(outputs->y.data, inputs->x.data, inputs->x.size * opkit_element_size(OPKIT_{type_}));""",
+    )
 
 
 _SAME = {dtype: dtype for dtype in DTYPES}
@@ -56,7 +54,7 @@ def operators(
     """Return declared dtype -> operator that copies x."""
     made = {}
     for dtype in DTYPES:
-        math = COMPUTE.format(type=COMPUTED_AS.get(dtype, dtype).upper())
+        math = copy_math(COMPUTED_AS.get(dtype, dtype).upper())
         folder = tmp_path_factory.mktemp(dtype)
         made[dtype] = build_operator(folder, host, description(dtype), math, AS_THEY_ARE)
     yield made
@@ -108,55 +106,47 @@ def test_input_that_is_not_an_integer(
     assert not result.leaks
 
 
-@pytest.mark.parametrize(
-    ("declared", "given", "value", "expected"),
-    [
-        ("int32", "int64", 2**31, "-2147483648 to 2147483647"),
-        ("int32", "int64", -(2**31) - 1, "-2147483648 to 2147483647"),
-        ("bool", "int32", 2, "0 to 1"),
-        ("bool", "int64", -1, "0 to 1"),
-        ("float32", "int64", 2**24 + 1, "an integer that float32 can hold"),
-        ("float32", "int64", 2**63 - 1, "an integer that float32 can hold"),
-        ("float32", "int32", -(2**31) + 1, "an integer that float32 can hold"),
-    ],
-)
-def test_input_out_of_range(
-    operators: dict[str, Operator], declared: str, given: str, value: int, expected: str
-) -> None:
-    result = run(operators[declared], given, "float32", [0, 0, value])
-    assert result.status == -1
-    assert result.printed == f"Copy: tensor 'x', element 2, is {value} (expected {expected})"
+INT32 = "-2147483648 to 2147483647"
+IN_FLOAT32 = "an integer that float32 can hold"
 
 
 @pytest.mark.parametrize(
-    ("declared", "taken", "value", "expected"),
+    ("declared", "given", "taken", "tensor", "value", "expected"),
     [
-        ("int64", "float32", 2**24 + 1, "an integer that float32 can hold"),
-        ("int64", "float32", 2**63 - 1, "an integer that float32 can hold"),
-        ("int32", "float32", 2**31 - 1, "an integer that float32 can hold"),
-        ("int64", "int32", 2**31, "-2147483648 to 2147483647"),
+        ("int32", "int64", "float32", "x", 2**31, INT32),
+        ("int32", "int64", "float32", "x", -(2**31) - 1, INT32),
+        ("bool", "int32", "float32", "x", 2, "0 to 1"),
+        ("bool", "int64", "float32", "x", -1, "0 to 1"),
+        ("float32", "int64", "float32", "x", 2**24 + 1, IN_FLOAT32),
+        ("float32", "int64", "float32", "x", 2**63 - 1, IN_FLOAT32),
+        ("float32", "int32", "float32", "x", -(2**31) + 1, IN_FLOAT32),
+        ("int64", "int64", "float32", "y", 2**24 + 1, IN_FLOAT32),
+        ("int64", "int64", "float32", "y", 2**63 - 1, IN_FLOAT32),
+        ("int32", "int32", "float32", "y", 2**31 - 1, IN_FLOAT32),
+        ("int64", "int64", "int32", "y", 2**31, INT32),
+        ("float32", "float32", "int32", "y", 2.5, "a whole number from -16777215 to 16777215"),
     ],
 )
-def test_output_out_of_range(
-    operators: dict[str, Operator], declared: str, taken: str, value: int, expected: str
+def test_out_of_range(
+    operators: dict[str, Operator],
+    declared: str,
+    given: str,
+    taken: str,
+    tensor: str,
+    value: float,
+    expected: str,
 ) -> None:
-    result = run(operators[declared], declared, taken, [value])
+    result = run(operators[declared], given, taken, [0, 0, value])
     assert result.status == -1
-    assert result.printed == f"Copy: tensor 'y', element 0, is {value} (expected {expected})"
+    shown = f"{value} in float32" if isinstance(value, float) else value
+    problem = f"tensor '{tensor}', element 2, is {shown} (expected {expected})"
+    assert result.printed == f"Copy: {problem}"
 
 
 @pytest.mark.parametrize("value", [2**24, 2**24 + 2, -(2**31), 2**62, -(2**63)])
 def test_output_that_float32_has(operators: dict[str, Operator], value: int) -> None:
     result = run(operators["int64"], "int64", "float32", [value])
     assert result.outputs["y"].tolist() == [value]
-
-
-def test_fraction_for_an_output_of_integers(operators: dict[str, Operator]) -> None:
-    result = run(operators["float32"], "float32", "int32", [1, 2.5])
-    assert result.printed == (
-        "Copy: tensor 'y', element 1, is 2.5 in float32 (expected a whole number from -16777215 to "
-        "16777215)"
-    )
 
 
 def test_truth_values_are_0_and_1(operators: dict[str, Operator]) -> None:
@@ -176,19 +166,15 @@ inputs: {x: {type: VX_TYPE_TENSOR, dtype: int64}, mask: {type: VX_TYPE_TENSOR, d
 outputs: {y: {type: VX_TYPE_TENSOR}, h: {type: VX_TYPE_TENSOR, dtype: float16}}
 params: {more: {type: ints, source: "const:more"}}
 """
-SUM_COMPUTE = """\
-#include "generated/sum.h"
-static const char *sum_compute(const struct sum_inputs *inputs, const struct sum_params *params,
-                               struct sum_outputs *outputs)
-{
+SUM_COMPUTE = compute_text(
+    "sum",
+    """\
     outputs->y.int64[0] = inputs->x.int64[0] + inputs->mask.uint8[0];
     for (size_t i = 0; i < params->more.count; i++) {
         outputs->y.int64[0] += params->more.items[i];
     }
-    outputs->h.float32[0] = 0.5F;
-    return NULL;
-}
-"""
+    outputs->h.float32[0] = 0.5F;""",
+)
 
 
 @pytest.mark.parametrize("convention", [CONVENTION, LATER], ids=["1.6.0", "later"])
@@ -222,20 +208,15 @@ def test_tensor_types_of_versions() -> None:
 ANY = "name: Copy\nruntimes: [rknn2]\ninputs: {x: {type: VX_TYPE_TENSOR}}\n" + (
     "outputs: {y: {type: VX_TYPE_TENSOR}}\n"
 )
-TWO_WAYS = """\
-#include "generated/copy.h"
-static const char *copy_compute(const struct copy_inputs *inputs, const struct copy_params *params,
-                                struct copy_outputs *outputs)
-{
-    (void)params;
+TWO_WAYS = compute_text(
+    "copy",
+    """\
     if (inputs->x.type == OPKIT_FLOAT32) {
         outputs->y.float32[0] = FLOAT;
     } else {
         outputs->y.int64[0] = 8;
-    }
-    return NULL;
-}
-"""
+    }""",
+)
 
 
 @pytest.mark.parametrize(
@@ -243,12 +224,12 @@ static const char *copy_compute(const struct copy_inputs *inputs, const struct c
     quick_first(
         2,
         [
-            (COMPUTE.format(type="FLOAT32"), "int32", ""),
+            (copy_math("FLOAT32"), "int32", ""),
             (TWO_WAYS.replace("FLOAT;", "8;"), "int64", ""),
-            (COMPUTE.format(type="INT32"), "int32", "compute -1: Copy: x and y must be INT32"),
-            (COMPUTE.format(type="INT64"), "int64", "compute -1: Copy: x and y must be INT64"),
+            (copy_math("INT32"), "int32", "compute -1: Copy: x and y must be INT32"),
+            (copy_math("INT64"), "int64", "compute -1: Copy: x and y must be INT64"),
             (
-                COMPUTE.format(type="FLOAT32"),
+                copy_math("FLOAT32"),
                 "int64",
                 "compute with int64 tensors, as versions after librknnrt 1.6.0 hand them over, -1: "
                 "Copy: x and y must be FLOAT32",

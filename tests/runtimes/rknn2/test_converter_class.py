@@ -271,6 +271,9 @@ PARAM_CASES = [
     ("VX_TYPE_FLOAT64", 0.1, 0.1),
     ("ints", [4, 4], [4, 4]),
     ("floats", [0.5], [0.5]),
+    ("ints, length: 2", [1, 2], [1, 2]),
+    ("ints", [7] * 20000, [7] * 20000),
+    ("ints", [7], [7]),
     ("string", 'a "b"', 'a "b"'),
     ("string", "", ""),
 ]
@@ -360,14 +363,6 @@ def test_missing_attribute_has_default(param: str, default: Any, tmp_path: Path)
     operator = custom_op(tmp_path, f"p: {param}")
     assert operator.PARAMS["p"]["default"] == default
     operator.shape_infer(node(), *SIGNATURE)
-
-
-@pytest.mark.parametrize(
-    ("param", "value"), [("ints, length: 2", [1, 2]), ("ints", [7] * 20000), ("ints", [7])]
-)
-def test_lengths_of_lists(param: str, value: list[int], tmp_path: Path) -> None:
-    operator = custom_op(tmp_path, f"p: {{type: {param}}}")
-    operator.shape_infer(node(p=value), *SIGNATURE)
 
 
 CONSTANT = "size: {type: ints, source: const:size, default: [2]}"

@@ -10,6 +10,7 @@ import pytest
 from tests.check.target_repositories import need
 from tests.compiling import C_SOURCES, build
 from tests.repositories import ROOT
+from tests.runtimes.c_math import compute_text
 from tests.runtimes.rknn2.support import HEADERS, write_operator
 
 DESCRIPTION = """\
@@ -18,19 +19,10 @@ runtimes: [rknn2]
 inputs: {x: {type: VX_TYPE_TENSOR, dtype: int64}}
 outputs: {y: {type: VX_TYPE_TENSOR}}
 """
-COMPUTE = """\
-#include "generated/doubled.h"
-static const char *doubled_compute(const struct doubled_inputs *inputs,
-                                   const struct doubled_params *params,
-                                   struct doubled_outputs *outputs)
-{
-    (void)params;
-    for (size_t i = 0; i < inputs->x.size; i++) {
-        outputs->y.int64[i] = 2 * inputs->x.int64[i];
-    }
-    return NULL;
-}
-"""
+COMPUTE = compute_text(
+    "doubled",
+    "for (size_t i = 0; i < inputs->x.size; i++) outputs->y.int64[i] = 2 * inputs->x.int64[i];",
+)
 # Input and output have a block each, and each block is two allocations.
 CALLS = """\
 first of 1000: 0, 5 allocations

@@ -12,6 +12,7 @@ from opkit.runtimes.rknn2.c_files import c_files
 from opkit.toolchains import elf
 from tests.compiling import build
 from tests.repositories import generate
+from tests.runtimes.c_math import compute_text
 from tests.runtimes.rknn2.support import HEADERS, write_operator
 
 DESCRIPTION = """\
@@ -22,9 +23,11 @@ inputs: {x: {type: VX_TYPE_TENSOR, dtype: float32}}
 outputs: {y: {type: VX_TYPE_TENSOR, same_as: x}}
 """
 PARAM = "params: {scale: {type: float, default: 2}}\n"
-COMPUTE = """\
-#include "generated/twice.h"
-
+COMPUTE = compute_text(
+    "twice",
+    "    const struct twice_loop loop = {inputs->x.float32, outputs->y.float32};\n"
+    "    opkit_parallel_for(outputs->y.size, 8, twice_part, &loop);",
+    before="""\
 struct twice_loop {
     const float *x;
     float *y;
@@ -37,16 +40,8 @@ static void twice_part(const void *context, size_t begin, size_t end)
         loop->y[i] = 2 * loop->x[i];
     }
 }
-
-static const char *twice_compute(const struct twice_inputs *inputs,
-                                 const struct twice_params *params, struct twice_outputs *outputs)
-{
-    const struct twice_loop loop = {inputs->x.float32, outputs->y.float32};
-    (void)params;
-    opkit_parallel_for(outputs->y.size, 8, twice_part, &loop);
-    return NULL;
-}
-"""
+""",
+)
 PROGRAM = """\
 #include "rknn2/twice_custom_op.c"
 

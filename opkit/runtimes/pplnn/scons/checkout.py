@@ -149,7 +149,12 @@ def _staleness(tool: Path, build: Path, root: Path) -> str:
         return ""  # this run of scons writes it
     checkout = Path(found[1]) if found else root
     if (checkout / overlay.record).is_file():
-        if _differs(checkout, overlay, root):
+        try:
+            with redirect_stdout(StringIO()):
+                differs = bool(apply.apply(root.absolute(), checkout, overlay, dry_run=True))
+        except apply.RefusalError:
+            differs = True
+        if differs:
             command = f"python3 pplnn/apply.py {checkout}"
             return f"its checkout has another state of the operator; run {command}, and build again"
         files = [checkout / path for path in apply.read_record(checkout, overlay).files]
@@ -158,12 +163,3 @@ def _staleness(tool: Path, build: Path, root: Path) -> str:
     if newer:
         return f"{tool} is older than {newer[0]}; build it again: cmake --build {build}"
     return ""
-
-
-def _differs(checkout: Path, overlay: apply.Overlay, root: Path) -> bool:
-    """Whether an operator that was copied into a checkout differs from the repository."""
-    try:
-        with redirect_stdout(StringIO()):
-            return bool(apply.apply(root.absolute(), checkout, overlay, dry_run=True))
-    except apply.RefusalError:
-        return True

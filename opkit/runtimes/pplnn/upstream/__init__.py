@@ -57,7 +57,12 @@ def contribution(repository: Path, author: str) -> Contribution:
         nn=nn_files(form),
         kernel_cpu=kernel_files(form),
         parser_lines=_parser_lines(form),
-        engine_lines=_engine_lines(form),
+        engine_lines=(
+            [f'#include "ppl/nn/engines/x86/optimizer/ops/{form.space}/{form.stem}_op.h"'],
+            filled(
+                f"    RegisterOptKernelCreator<{form.title}Op>(", _entry(form), ");"
+            ).splitlines(),
+        ),
         classes=(f"{form.title}Op", f"{form.title}Kernel"),
     )
 
@@ -75,9 +80,3 @@ def _parser_lines(form: Form) -> tuple[list[str], list[str]]:
     parts = [f"{form.title}Param", f"Parse{form.title}Param", f"Pack{form.title}Param"]
     entry = [*_entry(form), *(f"ppl::nn::{form.space}::{part}" for part in parts)]
     return [header], filled("    PPL_REGISTER_OP_WITH_PARAM(", entry, ");").splitlines()
-
-
-def _engine_lines(form: Form) -> tuple[list[str], list[str]]:
-    header = f'#include "ppl/nn/engines/x86/optimizer/ops/{form.space}/{form.stem}_op.h"'
-    opening = f"    RegisterOptKernelCreator<{form.title}Op>("
-    return [header], filled(opening, _entry(form), ");").splitlines()

@@ -74,7 +74,12 @@ def self_contained(path: str, read: Reader, headers: Sequence[str], used: str, s
     included: dict[str, str] = {}
     _collect(path, text, read, headers, included)
     bare = _INCLUDE.sub("", _unguarded(_NOTICE.sub("", text)))
-    own = _without_gaps(_without_project(bare))
+    # The paragraphs of the first comment that name files of the repository go.
+    if first := re.match(r"\s*/\*\n(.*?)\n? \*/\n", bare, re.DOTALL):
+        kept = [each for each in re.split(r"\n \*\n", first[1]) if not _OURS.search(each)]
+        comment = "/*\n" + "\n *\n".join(kept) + "\n */\n" if kept else ""
+        bare = comment + bare[first.end() :]
+    own = re.sub(r"\n{3,}", "\n\n", bare).strip("\n")
     for line in own.splitlines():
         if match := _OURS.search(_PREFIX.sub("", line)):
             index = text.splitlines().index(line)
@@ -112,22 +117,6 @@ def _unguarded(text: str) -> str:
     """Return a header without its include guard."""
     match = _GUARD.search(text)
     return text[: match.start()] + match[2] if match else text
-
-
-def _without_project(text: str) -> str:
-    """Remove the paragraphs of the first comment that name files of the repository."""
-    first = re.match(r"\s*/\*\n(.*?)\n? \*/\n", text, re.DOTALL)
-    if not first:
-        return text
-    paragraphs = re.split(r"\n \*\n", first[1])
-    kept = [each for each in paragraphs if not _OURS.search(each)]
-    comment = "/*\n" + "\n *\n".join(kept) + "\n */\n" if kept else ""
-    return comment + text[first.end() :]
-
-
-def _without_gaps(text: str) -> str:
-    """Return a text with at most one blank line between others."""
-    return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
 
 
 def _paragraphs(text: str) -> Iterator[str]:

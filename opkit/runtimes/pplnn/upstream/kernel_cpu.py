@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from opkit.description.spec import Param
 from opkit.runtimes.pplnn.upstream.form import TEMPLATES, Form, file_text, guard
-from opkit.runtimes.pplnn.upstream.helpers import Math
 from opkit.text import render
 
 _PREFIX = "__ST_"
@@ -25,6 +24,7 @@ def kernel_files(form: Form) -> dict[str, str]:
     template, values = _function(form)
     draft = render(f"{TEMPLATES}{template}", own="", prefix="opkit_", upper="OPKIT_", **values)
     math = form.math(form.spec.math_file, draft)
+    upper = math.prefix.upper()
     return {
         f"include/{header}": file_text(
             "compute.h",
@@ -40,30 +40,36 @@ def kernel_files(form: Form) -> dict[str, str]:
             form.author,
             own=math.own,
             prefix=math.prefix,
-            upper=math.prefix.upper(),
-            **_with_prefix(values, math),
+            upper=upper,
+            **{name: text.replace("OPKIT_", upper) for name, text in values.items()},
         ),
     }
-
-
-def _with_prefix(values: dict[str, str], math: Math) -> dict[str, str]:
-    return {name: text.replace("OPKIT_", math.prefix.upper()) for name, text in values.items()}
 
 
 def _function(form: Form) -> tuple[str, dict[str, str]]:
     """Return the template of the source, and its values besides the user's text."""
     spec, local = form.spec, form.locals
     output = local[spec.outputs[0].name]
+    assignments = []
+    for each in spec.params:
+        name = local[each.name]
+        value = f"{{{name}_count, {name}}}" if each.type.is_list else name
+        assignments.append(f"    math_params.{each.name} = {value};\n")
     values = {
         "element": form.element,
         "stem": form.stem,
         "lower": spec.lower,
         "declaration": _declaration(form),
-        "params": "".join(_assignment(form, each) for each in spec.params)
-        + ("\n" if spec.params else ""),
+        "params": "".join(assignments) + ("\n" if spec.params else ""),
     }
     if not spec.elementwise:
-        return "compute.cpp", {**values, "sets": _sets(form)}
+        conditions = [  # that a tensor cannot be taken
+            f"!set_tensor({local[each.name]}_shape, OPKIT_{form.stored_as(each).upper()}, "
+            f"{local[each.name]}, &math_{side}.{each.name})"
+            for side, tensors in (("inputs", spec.inputs), ("outputs", spec.outputs))
+            for each in tensors
+        ]
+        return "compute.cpp", {**values, "sets": " ||\n        ".join(conditions)}
     if len(spec.inputs) == 1:
         first = local[spec.inputs[0].name]
         return "compute_element.cpp", {**values, "output": output, "first": first}
@@ -101,22 +107,3 @@ def _argument(form: Form, param: Param) -> list[str]:
     if param.type.is_list:
         return [f"const {param.type.element.c_type} *{name}", f"const uint64_t {name}_count"]
     return [f"const {param.type.c_type} {name}"]
-
-
-def _assignment(form: Form, param: Param) -> str:
-    """Return the line that sets a member of the math's params."""
-    name = form.locals[param.name]
-    value = f"{{{name}_count, {name}}}" if param.type.is_list else name
-    return f"    math_params.{param.name} = {value};\n"
-
-
-def _sets(form: Form) -> str:
-    """Return the condition that a tensor cannot be taken."""
-    spec = form.spec
-    conditions = [
-        f"!set_tensor({form.locals[each.name]}_shape, OPKIT_{form.stored_as(each).upper()}, "
-        f"{form.locals[each.name]}, &math_{side}.{each.name})"
-        for side, tensors in (("inputs", spec.inputs), ("outputs", spec.outputs))
-        for each in tensors
-    ]
-    return " ||\n        ".join(conditions)

@@ -167,12 +167,7 @@ def _items(initializer: str) -> list[str]:
 
 def _checked(condition: str, message: str, status: str) -> list[str]:
     """Return the lines that log a message and return a status after an `if` line."""
-    return [
-        condition,
-        f'        LOG(ERROR) << "{message}";',
-        f"        return {status};",
-        "    }",
-    ]
+    return [condition, f'        LOG(ERROR) << "{message}";', f"        return {status};", "    }"]
 
 
 # ---- Shapes --------------------------------------------------------------------------------------
@@ -202,28 +197,46 @@ def _reshape(form: Form) -> dict[str, str]:
     if not has_rule:
         source["copies"] = source["copies"].rstrip("\n")
         return _files(form, path, {"reshape.h": header, "reshape.cc": source})
+    params = [f"    auto param = static_cast<const {form.title}Param*>(arg);"]
+    for each in spec.params:
+        value = f"param->{each.name}"
+        if each.type.is_list:
+            value = f"{{{value}.size(), {value}.data()}}"
+        elif each.type.is_text:
+            value += ".c_str()"
+        params.append(f"    params.{each.name} = {value};")
+    loads = [
+        f"Load({_SHAPE.format('*', 'In', i)}, &inputs.{each.name})"
+        for i, each in enumerate(spec.inputs)
+    ]
+    stores = [
+        f"Store(outputs.{each.name}, {_SHAPE.format('', 'Out', i)})"
+        for i, each in enumerate(spec.outputs)
+        if each.same_as is None
+    ]
     source |= {
         "lower": spec.lower,
         "param_include": _param_include(form),
-        "params": _conversion(form),
-        "loads": "".join(_load(i, each) for i, each in enumerate(spec.inputs)),
-        "stores": "\n".join(
-            _store(i, each) for i, each in enumerate(spec.outputs) if each.same_as is None
-        ),
+        "params": "\n".join([*params, ""]) if spec.params else "",
+        "loads": "".join(_STATUS.format(call) + "\n" for call in loads),
+        "stores": "\n".join(map(_STATUS.format, stores)),
     }
     draft = render(
-        f"{TEMPLATES}reshape_rule.cc",
-        space="",
-        stem="",
-        prefix="opkit_",
-        upper="OPKIT_",
-        **source,
+        f"{TEMPLATES}reshape_rule.cc", space="", stem="", prefix="opkit_", upper="OPKIT_", **source
     )
     math = form.math(shapes_file(spec), draft, spec.math_file)
     rule = f"{folder}/{form.stem}_shapes"
     source |= {"prefix": math.prefix, "upper": math.prefix.upper()}
     files = _files(form, path, {"reshape.h": header, "reshape_rule.cc": source})
     return files | _files(form, rule, {"shapes.h": {"helpers": math.helpers, "own": math.own}})
+
+
+_SHAPE = "{}info->Get{}put<TensorImpl>({})->GetShape()"
+_STATUS = """\
+    status = {};
+    if (status != RC_SUCCESS) {{
+        return status;
+    }}"""
 
 
 def _copy(form: Form, index: int, output: Tensor) -> str:
@@ -243,58 +256,39 @@ def _copy(form: Form, index: int, output: Tensor) -> str:
 """
 
 
-def _conversion(form: Form) -> str:
-    """Return the lines that convert the attributes to the rule's params."""
-    if not form.spec.params:
-        return ""
-    lines = [f"    auto param = static_cast<const {form.title}Param*>(arg);"]
-    for each in form.spec.params:
-        value = f"param->{each.name}"
-        if each.type.is_list:
-            value = f"{{{value}.size(), {value}.data()}}"
-        elif each.type.is_text:
-            value += ".c_str()"
-        lines.append(f"    params.{each.name} = {value};")
-    return "\n".join([*lines, ""])
-
-
-def _load(index: int, input_: Tensor) -> str:
-    return f"""\
-    status = Load(*info->GetInput<TensorImpl>({index})->GetShape(), &inputs.{input_.name});
-    if (status != RC_SUCCESS) {{
-        return status;
-    }}
-"""
-
-
-def _store(index: int, output: Tensor) -> str:
-    return f"""\
-    status = Store(outputs.{output.name}, info->GetOutput<TensorImpl>({index})->GetShape());
-    if (status != RC_SUCCESS) {{
-        return status;
-    }}"""
-
-
 # ---- The x86 engine ------------------------------------------------------------------------------
 
 
 def _op(form: Form) -> dict[str, str]:
     has_params = bool(form.spec.params)
     kernel, reshape = f"{form.title}Kernel", not _is_shape_of_first(form)
+    declaration = definition = ""
+    if form.takes_any_layout:
+        declaration = filled(
+            "    ppl::common::RetCode SelectFormat(", _formats("ppl::common::"), ") override;"
+        )
+        definition = _SELECT_FORMAT.format(
+            head=filled(f"RetCode {form.title}Op::SelectFormat(", _formats(""), ") {")
+        )
     header = {
         "param_include": _param_include(form),
-        "select_format": _select_format_declaration() if form.takes_any_layout else "",
+        "select_format": f"{declaration}\n" if declaration else "",
         "param_member": f"\nprivate:\n    std::shared_ptr<{_param_type(form)}> param_;\n"
         if has_params
         else "",
     }
+    capture, param = ("this", "param_.get()") if has_params else ("", "nullptr")
+    infer_dims = f"""\
+    infer_dims_func_ = [{capture}](InputOutputInfo* info) -> RetCode {{
+        return ppl::nn::{form.space}::Reshape{form.title}(info, {param});
+    }};"""
     include = f'#include "ppl/nn/oputils/{form.space}/reshape_{form.stem}.h"\n'
     source = {
         "reshape_include": include if reshape else "",
         "load": _LOAD if has_params else "",
-        "infer_dims": _infer_dims(form) if reshape else "    infer_dims_func_ = GenericInferDims;",
+        "infer_dims": infer_dims if reshape else "    infer_dims_func_ = GenericInferDims;",
         "infer_type": _infer_type(form),
-        "select_format": _select_format(form),
+        "select_format": definition,
         "create": f"CreateKernelImplWithParam<{kernel}>(param_.get())"
         if has_params
         else f"CreateKernelImplWithoutParam<{kernel}>()",
@@ -303,43 +297,21 @@ def _op(form: Form) -> dict[str, str]:
     return _files(form, path, {"op.h": header, "op.cc": source})
 
 
-def _select_format_declaration() -> str:
-    selected = "std::vector<ppl::common::dataformat_t>* selected"
-    arguments = [
-        "const InputOutputInfo& info",
-        f"{selected}_input_formats",
-        f"{selected}_output_formats",
-    ]
-    opening = "    ppl::common::RetCode SelectFormat("
-    return filled(opening, arguments, ") override;") + "\n"
+def _formats(space: str) -> list[str]:
+    """Return the arguments of SelectFormat; the declaration's namespace is not the definition's."""
+    selected = f"{'std::' if space else ''}vector<{space}dataformat_t>* selected"
+    sides = [f"{selected}_{side}_formats" for side in ("input", "output")]
+    return ["const InputOutputInfo& info", *sides]
 
 
-def _select_format(form: Form) -> str:
-    if not form.takes_any_layout:
-        return ""
-    arguments = [
-        "const InputOutputInfo& info",
-        "vector<dataformat_t>* selected_input_formats",
-        "vector<dataformat_t>* selected_output_formats",
-    ]
-    head = filled(f"RetCode {form.title}Op::SelectFormat(", arguments, ") {")
-    first = "info.GetInput<TensorImpl>(0)->GetShape()->GetDataFormat()"
-    return f"""\
+_SELECT_FORMAT = """\
 {head}
-    selected_input_formats->at(0) = {first};
-    selected_output_formats->at(0) = {first};
+    selected_input_formats->at(0) = info.GetInput<TensorImpl>(0)->GetShape()->GetDataFormat();
+    selected_output_formats->at(0) = info.GetInput<TensorImpl>(0)->GetShape()->GetDataFormat();
     return RC_SUCCESS;
 }}
 
 """
-
-
-def _infer_dims(form: Form) -> str:
-    capture, param = ("this", "param_.get()") if form.spec.params else ("", "nullptr")
-    return f"""\
-    infer_dims_func_ = [{capture}](InputOutputInfo* info) -> RetCode {{
-        return ppl::nn::{form.space}::Reshape{form.title}(info, {param});
-    }};"""
 
 
 def _infer_type(form: Form) -> str:

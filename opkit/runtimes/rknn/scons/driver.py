@@ -89,7 +89,7 @@ def driver_programs(env: Any, request: Request) -> Sequence[VendorProgram]:
     if not env[OPTION]:
         return ()
     driver = _driver(env, request)
-    folder = f"driver-{driver.abi}"
+    abi, folder = driver.abi, f"driver-{driver.abi}"
     files, environment = [], {}
     if driver.folder is not None:
         hardware = Path(f"{CHECK_FOLDER}/{folder}/{HARDWARE}").absolute()
@@ -102,33 +102,25 @@ def driver_programs(env: Any, request: Request) -> Sequence[VendorProgram]:
     programs: list[tuple[str, Any, dict[str, str]]] = [
         (driver.name, _graph_program(env, driver, folder), {})
     ]
-    if driver.has_runtime:
-        node = _model_program(env, driver, f"{folder}/model")
+    if driver.has_runtime:  # it runs models, which bring the device library
+        stub = stand_in(
+            env,
+            abi,
+            f"{folder}/model/stub/{RUNTIME}",
+            [f"{SOURCES}/rknn_runtime_stub.c"],
+            [f"-Wl,-soname,{RUNTIME}"],
+        )
+        sources = [f"{SOURCES}/model.c"]
+        node = vendor_harness(
+            env, abi, f"{folder}/model", sources, kernel=stub, entry="model_entry"
+        )
         programs.append((driver.runtime_name, node, {MODEL: "1"}))
     return [
         VendorProgram(
-            name=name,
-            node=node,
-            files=files,
-            abi=driver.abi,
-            environment=environment,
-            settings=settings,
+            name=name, node=node, files=files, abi=abi, environment=environment, settings=settings
         )
         for name, node, settings in programs
     ]
-
-
-def _model_program(env: Any, driver: Driver, folder: str) -> Any:
-    """Return the node of the harness that runs models; they bring the device library."""
-    stub = stand_in(
-        env,
-        driver.abi,
-        f"{folder}/stub/{RUNTIME}",
-        [f"{SOURCES}/rknn_runtime_stub.c"],
-        [f"-Wl,-soname,{RUNTIME}"],
-    )
-    sources = [f"{SOURCES}/model.c"]
-    return vendor_harness(env, driver.abi, folder, sources, kernel=stub, entry="model_entry")
 
 
 def _graph_program(env: Any, driver: Driver, folder: str) -> Any:

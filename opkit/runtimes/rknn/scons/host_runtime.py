@@ -29,37 +29,39 @@ VX_LINK = "-Wl,-Bsymbolic -lm -ldl".split()
 def host(env: Any, reports: bool) -> list[Any]:
     """Return the nodes that the cases need besides the device library for this PC.
 
+    One is a library like the device library, but instrumented, and with guarded tensors. It is
+    never packed.
+
     Args:
         env: the environment.
         reports: whether a report follows, which needs the profiled library.
     """
     runtime = runtime_library(env, f"{FOLDER}/libOpenVX.so", RUNTIME, INCLUDES)
-    nodes = [harness(env), runtime, _guarded_library(env, runtime)]
+    host_env = instrumented(compiler_for(env, "x64"))
+    guarded = _library(host_env, FOLDER, _kernel(host_env, FOLDER, []), runtime)
+    nodes = [harness(env), runtime, guarded]
     nodes += [_profiled_library(env, runtime)] if reports else []
-    if settings(env["OPERATOR"]).has_vx_kernel:
-        _share_prelude(env)
-        vx_runtime = linked(  # the emulator's part of the harness
-            env,
-            "$SHAREDCOM",
-            target=f"{FOLDER}/vx_runtime.so",
-            sources=[f"{MACHINERY}/runtimes/rknn/vx/runtime/*.c"],
-            objects=f"{FOLDER}/vx/",
-            CCFLAGS=VX_COMPILE,
-            LINKFLAGS=RUNTIME_LINK,
-            LIBRARIES=VX_LINK,
-        )
-        nodes.append(vx_runtime)
-    return nodes
-
-
-def _share_prelude(env: Any) -> None:
-    """Load the precompiled prelude of VX kernels from the user's cache, or store it there."""
+    own = settings(env["OPERATOR"])
+    if not own.has_vx_kernel:
+        return nodes
+    # The precompiled prelude of VX kernels comes from the user's cache, or goes there.
     shared = shared_folder(env)
-    flags = (*language(settings(env["OPERATOR"]).vx_version), *code(sanitize=True, debug=False))
+    flags = (*language(own.vx_version), *code(sanitize=True, debug=False))
     if shared is not None:
         # A failure is ignored here: the next step compiles its own prelude, or reports the error.
         with suppress(OSError, OpkitError):
             share_precompiled(VX_FOLDER.absolute(), flags, shared)
+    vx_runtime = linked(  # the emulator's part of the harness
+        env,
+        "$SHAREDCOM",
+        target=f"{FOLDER}/vx_runtime.so",
+        sources=[f"{MACHINERY}/runtimes/rknn/vx/runtime/*.c"],
+        objects=f"{FOLDER}/vx/",
+        CCFLAGS=VX_COMPILE,
+        LINKFLAGS=RUNTIME_LINK,
+        LIBRARIES=VX_LINK,
+    )
+    return [*nodes, vx_runtime]
 
 
 def harness_parts(env: Any) -> Parts:
@@ -77,16 +79,6 @@ def _kernel(env: Any, folder: str, flags: list[str]) -> list[Any]:
     # Each tensor that the kernel opens lies between guard pages, instead of all in one block.
     sources = kernel_sources(env["OPERATOR"])
     return kernel_objects(env, sources, folder, CCFLAGS=[*GUARDED, *flags])
-
-
-def _guarded_library(env: Any, host_runtime: Any) -> Any:
-    """Return the node of a library for the cases.
-
-    It is compiled like the device library, but instrumented, and with guarded tensors. It is never
-    packed.
-    """
-    host_env = instrumented(compiler_for(env, "x64"))
-    return _library(host_env, FOLDER, _kernel(host_env, FOLDER, []), host_runtime)
 
 
 def _profiled_library(env: Any, host_runtime: Any) -> Any:

@@ -88,13 +88,8 @@ def device_library(env: Any, abi_name: str) -> Any:
     against a stub of libOpenVX.so; the board has the real one.
     """
     env.SetDefault(DEVICE_LIBRARIES={})  # ABI -> node, each declared once
-    libraries = env["DEVICE_LIBRARIES"]
-    if abi_name not in libraries:
-        libraries[abi_name] = _declare(env, abi_name)
-    return libraries[abi_name]
-
-
-def _declare(env: Any, abi_name: str) -> Any:
+    if abi_name in env["DEVICE_LIBRARIES"]:
+        return env["DEVICE_LIBRARIES"][abi_name]
     operator = env["OPERATOR"]
     folder = f"build/{abi_name}"
     abi_env = compiler_for(env, abi_name)
@@ -119,6 +114,7 @@ def _declare(env: Any, abi_name: str) -> Any:
     )
     openvx = stub(abi_env, f"{folder}/openvx/libOpenVX.so", "generated/openvx_stub.c")
     abi_env.Depends(library, [openvx, exports])
+    env["DEVICE_LIBRARIES"][abi_name] = library
     return library
 
 

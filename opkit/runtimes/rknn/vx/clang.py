@@ -101,12 +101,6 @@ def language(vx_version: int) -> tuple[str, ...]:
     return (*_LANGUAGE, f"-DVX_VERSION={vx_version}")
 
 
-def editor_arguments(vx_version: int) -> tuple[str, ...]:
-    """Return clangd's arguments for `.vx` files; the prelude is on the include path."""
-    target = ("-target", "x86_64-linux-gnu")
-    return (*language(vx_version), *target, "-I", str(PRELUDE))
-
-
 def code(sanitize: bool, debug: bool) -> tuple[str, ...]:
     """Return the flags for code generation."""
     return (*_CODE, processor(), "-O0" if debug else "-O2", *(_SANITIZE if sanitize else ()))

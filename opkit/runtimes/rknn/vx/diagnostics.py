@@ -53,10 +53,7 @@ _WORDING: tuple[tuple[str, str], ...] = (
         r"(too few elements in vector initialization \(.*\))",
         r"\1; what the board's compiler makes of the others is not known: write them, or `(v)(x)`",
     ),
-    (
-        r"use of undeclared identifier '__OPKIT_ASM_(\w+)'",
-        r"_viv_asm has no operation '\1'",
-    ),
+    (r"use of undeclared identifier '__OPKIT_ASM_(\w+)'", r"_viv_asm has no operation '\1'"),
     (
         r"use of undeclared identifier '__OPKIT_OP_(\w+)'",
         r"'\1' is not emulated: of VXC_OP1 to VXC_OP5, img_load, img_store, img_load_3d, "

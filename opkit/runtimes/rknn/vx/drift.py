@@ -6,7 +6,6 @@ The published kernels are the 312 files of a public kernel library and those of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from opkit.complaint import Complaint
@@ -79,21 +78,19 @@ def unpublished(text: str, source: str) -> list[str]:
         source: its path, for the notes.
     """
     code = without_comments(text)
-    return [
-        f"{source}:{line}: note: no published kernel uses '{word}'"
-        for word, line in _unpublished(code)
-        if not _is_defined(word, code)
-    ]
-
-
-def _unpublished(code: str) -> Iterator[tuple[str, int]]:
-    """Yield each such word and the line of its first use."""
-    seen = set[str]()
+    lines: dict[str, int] = {}  # word -> the line of its first use
     for found in _WORD.finditer(code):
         word = found["word"]
-        if word not in seen and _is_unpublished(word, found["is_called"] is not None):
-            seen.add(word)
-            yield word, code.count("\n", 0, found.start()) + 1
+        if word not in lines and _is_unpublished(word, found["is_called"] is not None):
+            lines[word] = code.count("\n", 0, found.start()) + 1
+    # A macro of the source, or a declaration of a function
+    before = r"(?:(?!return\b|else\b)[\w()]+[\s*]+)+"
+    defined = rf"^[ \t]*(?:#[ \t]*define[ \t]+{{0}}\b|{before}{{0}}\s*\()"
+    return [
+        f"{source}:{line}: note: no published kernel uses '{word}'"
+        for word, line in lines.items()
+        if not re.search(defined.format(word), code, re.MULTILINE)
+    ]
 
 
 def _is_unpublished(word: str, is_called: bool) -> bool:
@@ -106,13 +103,6 @@ def _is_unpublished(word: str, is_called: bool) -> bool:
     if _HALVES_IN_MEMORY.fullmatch(word):
         return word != "vload_half4"
     return word in _UNPUBLISHED_FUNCTIONS
-
-
-def _is_defined(word: str, code: str) -> bool:
-    """Return whether a source defines a macro or declares a function of a name."""
-    before = r"(?:(?!return\b|else\b)[\w()]+[\s*]+)+"
-    pattern = rf"^[ \t]*(?:#[ \t]*define[ \t]+{word}\b|{before}{word}\s*\()"
-    return re.search(pattern, code, re.MULTILINE) is not None
 
 
 _ANY_INTEGER = ("int", "uint", "bool")
@@ -138,26 +128,25 @@ def drift(root: Path, spec: OpSpec, cache: Path) -> list[Complaint]:
     if kernels is None:
         return []
     kernel = kernels.get(spec.lower)
+    expected = [
+        *(("tensor", tensor.name) for tensor in (*spec.inputs, *spec.outputs)),
+        *(("array" if param.type.is_list else "scalar", param.name) for param in spec.params),
+    ]
     if kernel is None:
-        problem, line = f"there is no `__kernel void {spec.lower}(...)`", None
-    elif _kinds_and_names(kernel) != _expected(spec):
+        problem = f"there is no `__kernel void {spec.lower}(...)`"
+    elif [(each.passed_as, each.name) for each in kernel.parameters] != expected:
         problem = f"the arguments of {spec.lower} are not those of op.yml"
-        line = _line(path, spec)
     elif others := _other_types(kernel, spec):
-        problem, line = "; ".join(others), _line(path, spec)
+        problem = "; ".join(others)
     else:
         return []
+    # The line of the kernel's declaration, by its name before a parenthesis
+    code = without_comments(path.read_text(encoding="utf-8", errors="replace"))
+    found = re.search(rf"\b{spec.lower}\s*\(", code) if kernel else None
+    line = code.count("\n", 0, found.start()) + 1 if found else None
     right = ",\n".join(f"    {argument}" for argument in vx_arguments(spec))
     hint = f"write\n\n__kernel void {spec.lower}(\n{right}\n)\n"
     return [Complaint(path.name, problem, line, hint=hint, severity="warning")]
-
-
-def _line(path: Path, spec: OpSpec) -> int | None:
-    """Return the line of the kernel's declaration, by its name before a parenthesis."""
-    text = path.read_text(encoding="utf-8", errors="replace")
-    code = without_comments(text)
-    found = re.search(rf"\b{spec.lower}\s*\(", code)
-    return code.count("\n", 0, found.start()) + 1 if found else None
 
 
 def _other_types(kernel: VxKernel, spec: OpSpec) -> list[str]:
@@ -181,18 +170,3 @@ def _other_types(kernel: VxKernel, spec: OpSpec) -> list[str]:
                 f"kernel gets as {right}"
             )
     return others
-
-
-def _expected(spec: OpSpec) -> list[tuple[str, str]]:
-    return [
-        *(("tensor", tensor.name) for tensor in (*spec.inputs, *spec.outputs)),
-        *(("array" if param.type.is_list else "scalar", param.name) for param in spec.params),
-    ]
-
-
-def _kinds_and_names(kernel: VxKernel) -> list[tuple[str, str]]:
-    """Return kind and name of each parameter. A scalar may be passed by its address."""
-    return [
-        ("scalar" if parameter.kind == "pointer" else parameter.kind, parameter.name)
-        for parameter in kernel.parameters
-    ]

@@ -7,7 +7,7 @@ border that it sets go to the emulator, together with the .vx file.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Set
+from collections.abc import Collection, Mapping, Set
 from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -32,6 +32,7 @@ from opkit.runtimes.rknn.kernel_skeletons import vx_file
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.vx.clang import FOLDER
 from opkit.runtimes.rknn.vx.launch import (
+    BOARDS,
     LENIENT,
     PADDED,
     STRICT,
@@ -39,7 +40,6 @@ from opkit.runtimes.rknn.vx.launch import (
     Launch,
     TensorFormat,
     border_of,
-    check_board,
     coverage,
     kernel_name_of,
     launch_of,
@@ -115,7 +115,8 @@ class EmulatedKernel:
         formats: Mapping[str, TensorFormat] = MappingProxyType({}),
         board: str = STRICT,
     ) -> None:
-        check_board(board)
+        if board not in BOARDS:
+            raise OpkitError(f"unknown board '{board}' (expected {', '.join(BOARDS)})")
         if writes_outside not in WRITES_OUTSIDE:
             allowed = ", ".join(WRITES_OUTSIDE)
             raise OpkitError(f"unknown writes_outside '{writes_outside}' (expected {allowed})")
@@ -265,8 +266,12 @@ class EmulatedKernel:
         reverse: bool,
         limit: float,
     ) -> VxRunResult:
+        function = self.function(kernel_name_of(initialized))
+        if function not in self._emulators:  # the .vx file is compiled for this kernel alone
+            program = compiled(self.root, self.spec, kernels=(function,))
+            self._emulators[function] = emulator(program, function, self.runtime)
         tensors, params = self._arguments(invocation)
-        return self._emulator(self.function(kernel_name_of(initialized))).run(
+        return self._emulators[function].run(
             launch,
             tensors.inputs,
             tensors.outputs,
@@ -277,13 +282,6 @@ class EmulatedKernel:
             limit=limit,
             board=self.board,
         )
-
-    def _emulator(self, function: str) -> Emulator:
-        """Return one of the kernels, with the .vx file compiled for it alone."""
-        if function not in self._emulators:
-            program = compiled(self.root, self.spec, kernels=(function,))
-            self._emulators[function] = emulator(program, function, self.runtime)
-        return self._emulators[function]
 
     def function(self, kernel_name: str) -> str:
         """Return the function that the board would run for the kernel.
@@ -320,7 +318,13 @@ def function_of(name: str) -> str:
 
 def problems(result: VxRunResult, harmless: Set[str] = HARMLESS) -> list[str]:
     """Return the errors of a run in the emulator, except for its fault and wrong outputs."""
-    return list(_problems(result, harmless))
+    found = []
+    for name, (count, first) in result.unwritten.items():
+        element = f"{name}[{', '.join(map(str, first))}]"
+        more = f", nor were {count - 1} more: does the launch reach them?" if count > 1 else ""
+        found.append(f"output {element} was never written{more}")
+    events = [str(event) for event in result.events if event.kind not in harmless]
+    return [*found, *result.undefined, *events]
 
 
 def notes(result: VxRunResult, harmless: Set[str] = HARMLESS) -> list[str]:
@@ -336,17 +340,6 @@ def notes(result: VxRunResult, harmless: Set[str] = HARMLESS) -> list[str]:
     }
     events = [f"{each}; {remarks[each.kind]}" for each in result.events if each.kind in remarks]
     return [*events, *filter(None, [result.rounded])]
-
-
-def _problems(result: VxRunResult, harmless: Set[str]) -> Iterator[str]:
-    for name, (count, first) in result.unwritten.items():
-        element = f"{name}[{', '.join(map(str, first))}]"
-        more = f", nor were {count - 1} more: does the launch reach them?" if count > 1 else ""
-        yield f"output {element} was never written{more}"
-    yield from result.undefined
-    for event in result.events:
-        if event.kind not in harmless:
-            yield str(event)
 
 
 @cache

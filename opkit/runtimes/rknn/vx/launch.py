@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,22 +19,8 @@ BOARDS = (STRICT, LENIENT)
 PADDED = frozenset({"read of padding bytes", "write of padding bytes"})
 """Events behind the elements of a buffer; x is the byte's number in it. Strict, they are faults."""
 
-_PADDING = 64  # bytes; that a board has as many is an assumption
-
-
-def check_board(board: str) -> None:
-    """Refuse the name of a board that is not one of BOARDS.
-
-    Raises:
-        OpkitError: it is not.
-    """
-    if board not in BOARDS:
-        raise OpkitError(f"unknown board '{board}' (expected {', '.join(BOARDS)})")
-
-
-def padding(board: str) -> int:
-    """Return the number of bytes that a buffer has behind its elements."""
-    return _PADDING if board == LENIENT else 0
+PADDING = {STRICT: 0, LENIENT: 64}
+"""Board -> the bytes that a buffer has behind its elements; that these are as many is assumed."""
 
 
 _POLICIES = ("poison", "edge", "constant")
@@ -173,43 +158,26 @@ _AXES = "xyz"
 
 def coverage(launch: Launch, spec: OpSpec, invocation: Invocation) -> dict[str, bool]:
     """Return note -> whether a launch fills the gap that the note names."""
-    return {
-        **dict(_work_items(launch)),
-        **dict(_lanes(launch, invocation)),
-        **dict(_types(spec, invocation)),
-    }
-
-
-def _work_items(launch: Launch) -> Iterator[tuple[str, bool]]:
+    found = {}
     for axis, items in zip(_AXES[: launch.work_dim], launch.global_size, strict=False):
-        yield f"no case of the VX kernel launches more than one work item along {axis}", items > 1
-
-
-def _lanes(launch: Launch, invocation: Invocation) -> Iterator[tuple[str, bool]]:
-    """Yield the axes along which a work item has several elements, by its scale."""
-    extents = [_extents(shape) for shape, _ in invocation.outputs.values()]
+        note = f"no case of the VX kernel launches more than one work item along {axis}"
+        found[note] = items > 1
+    # The axes along which a work item has several elements, by its scale
+    extents = []
+    for shape, _ in invocation.outputs.values():
+        *others, height, width = (1, *shape)
+        extents.append((width, height, math.prod(others)))
     scales = launch.global_scale[: launch.work_dim]
     for axis, scale, sizes in zip(_AXES, scales, zip(*extents, strict=True), strict=False):
         if scale > 1:
             note = f"no case of the VX kernel reaches the last of {scale} lanes along {axis}"
-            yield note, max(sizes) >= scale
-
-
-def _types(spec: OpSpec, invocation: Invocation) -> Iterator[tuple[str, bool]]:
+            found[note] = max(sizes) >= scale
     given = {
         **{name: array.dtype for name, array in invocation.inputs.items()},
         **{name: np.dtype(dtype) for name, (_, dtype) in invocation.outputs.items()},
     }
     for tensor in (*spec.inputs, *spec.outputs):
         if tensor.dtype is not None:
-            yield (
-                f"no case of the VX kernel has '{tensor.name}' as {tensor.dtype}, its dtype in "
-                "op.yml",
-                given[tensor.name] == np.dtype(tensor.dtype),
-            )
-
-
-def _extents(shape: tuple[int, ...]) -> tuple[int, int, int]:
-    """Return the number of elements along x, y and z."""
-    *others, height, width = (1, *shape)
-    return width, height, math.prod(others)
+            note = f"no case of the VX kernel has '{tensor.name}' as {tensor.dtype}"
+            found[f"{note}, its dtype in op.yml"] = given[tensor.name] == np.dtype(tensor.dtype)
+    return found

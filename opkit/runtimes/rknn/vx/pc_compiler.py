@@ -63,13 +63,20 @@ def compile_vx(
         OpkitError: the source does not compile (the message has the compiler's errors, with lines
             of the source), or this PC cannot run VX kernels.
     """
-    _require_x86_64_linux()
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        raise OpkitError(
+            f"VX kernels run on Linux on x86_64, and this is {platform.system()} on "
+            f"{platform.machine()}"
+        )
     folder = folder.resolve()
     code = clang.code(sanitize, debug)
     flags = (*clang.language(vx_version), *code)
     reading = read(source, folder, vx_version, code)
     if isinstance(reading, Broken):
-        raise OpkitError(_compiler_errors(source, reading, folder, flags))
+        text = f"{reading.names}{_with_line_marker(source, reading.text)}"
+        with scratch_folder(folder) as target:
+            _compile(text, reading, source, target, folder, flags)  # raises, with the errors
+        raise OpkitError(f"{source}: its declarations cannot be read")
     _check_kernels(source, reading)
 
     def build(target: Path) -> None:
@@ -92,14 +99,6 @@ def compile_vx(
     return Program(source, result / "kernel.so", reading.kernels, diagnostics, unset)
 
 
-def _require_x86_64_linux() -> None:
-    if platform.system() != "Linux" or platform.machine() != "x86_64":
-        raise OpkitError(
-            f"VX kernels run on Linux on x86_64, and this is {platform.system()} on "
-            f"{platform.machine()}"
-        )
-
-
 def _check_kernels(source: Path, reading: Reading) -> None:
     """Refuse a source without kernels, and kernels that the board cannot call."""
     if reading.problems:
@@ -117,17 +116,6 @@ def _check_kernels(source: Path, reading: Reading) -> None:
                     "passes a tensor (image2d_array_t), an array (vx_array_int) or a scalar of 32 "
                     "bits (int, uint, float, bool)"
                 )
-
-
-def _compiler_errors(source: Path, broken: Broken, folder: Path, flags: tuple[str, ...]) -> str:
-    """Return the compiler's messages for a source that does not compile."""
-    with scratch_folder(folder) as target:
-        try:
-            text = f"{broken.names}{_with_line_marker(source, broken.text)}"
-            _compile(text, broken, source, target, folder, flags)
-        except OpkitError as error:
-            return str(error)
-    return f"{source}: its declarations cannot be read"
 
 
 def _compile(
@@ -169,47 +157,43 @@ _LOADS = {
 }
 
 
-def _translation_unit(source: Path, reading: Reading, kernels: Collection[str] | None) -> str:
-    """Return the source with the reader's macros and the runtime's entry points."""
+def _translation_unit(source: Path, reading: Reading, names: Collection[str] | None) -> str:
+    """Return the source with the reader's macros and the runtime's entry points.
+
+    These are the entry point of each kernel, the bounds of local memory, and uniforms' names.
+    """
     lines = [reading.names]
     lines += [f"#define __OPKIT_VARIABLE_{n} , __OPKIT_STATIC" for n in reading.local_variables]
     text = [_with_line_marker(source, reading.text), '#line 1 "entry points"']
-    if kernels is not None:  # clang makes no code of static functions that nothing calls
+    if names is not None:  # clang makes no code of static functions that nothing calls
         text = [_BEGIN_STATIC, *text, "#pragma clang attribute pop"]
-    return "\n".join((*lines, *text, *_entry_points(reading, kernels), ""))
-
-
-def _with_line_marker(source: Path, text: str) -> str:
-    return f"#line 1 {json.dumps(str(source))}\n{text}"
-
-
-def _entry_points(reading: Reading, names: Collection[str] | None) -> list[str]:
-    """Return the entry point of each kernel, the bounds of local memory, and uniforms' names."""
-    kernels = reading.kernels.values()
     bounds = "__start___opkit_local", "__stop___opkit_local"
-    return [
+    entry_points = [
         *(
             f'extern uchar {bound}[] __attribute__((weak, visibility("hidden")));'
             for bound in bounds
         ),
         f"uchar *__opkit_local_memory[2] = {{{', '.join(bounds)}}};",
-        *(
-            f"{_ENTRY} void __opkit_entry_{kernel.name}(void **__opkit_arguments) "
-            f"{{ {_call(kernel)}; }}"
-            for kernel in kernels
-            if names is None or kernel.name in names
-        ),
-        *(
-            f"extern __typeof__({name}) __opkit_named_{name} "
-            f'__asm__("{name}") __attribute__((alias("{USER}{name}")));'
-            for name in sorted({name for kernel in kernels for name in kernel.uniforms})
-            if f"#define {name} " in reading.names
-        ),
     ]
+    for kernel in reading.kernels.values():
+        if names is None or kernel.name in names:
+            arguments = ", ".join(_load(*each) for each in enumerate(kernel.parameters))
+            entry_points.append(
+                f"{_ENTRY} void __opkit_entry_{kernel.name}(void **__opkit_arguments) "
+                f"{{ {kernel.name}({arguments}); }}"
+            )
+    uniforms = {name for kernel in reading.kernels.values() for name in kernel.uniforms}
+    entry_points += [
+        f"extern __typeof__({name}) __opkit_named_{name} "
+        f'__asm__("{name}") __attribute__((alias("{USER}{name}")));'
+        for name in sorted(uniforms)
+        if f"#define {name} " in reading.names
+    ]
+    return "\n".join((*lines, *text, *entry_points, ""))
 
 
-def _call(kernel: VxKernel) -> str:
-    return f"{kernel.name}({', '.join(_load(*each) for each in enumerate(kernel.parameters))})"
+def _with_line_marker(source: Path, text: str) -> str:
+    return f"#line 1 {json.dumps(str(source))}\n{text}"
 
 
 def _load(index: int, parameter: KernelParameter) -> str:

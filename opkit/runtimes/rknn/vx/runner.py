@@ -16,7 +16,7 @@ from opkit.check.executors import on_this_pc
 from opkit.check.harness_client import Harness
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import Array, Invocation, RunOptions, RunResult, Value
-from opkit.runtimes.rknn.vx.launch import LENIENT, STRICT, Border, Launch, padding
+from opkit.runtimes.rknn.vx.launch import LENIENT, PADDING, STRICT, Border, Launch
 from opkit.runtimes.rknn.vx.pc_compiler import Program
 from opkit.runtimes.rknn.vx.signatures import VxKernel
 
@@ -142,9 +142,17 @@ class Emulator:
             options = RunOptions(border.fill & 0xFF, limit=limit)
             result = self.harness.run(tensors, *arguments, options)
         except OpkitError as error:
-            raise OpkitError(f"{self.program.source}: {_understandable(str(error))}") from None
+            missing = re.search(r"undefined symbol: (\w+)", str(error))
+            problem = f"'{missing[1]}' is declared, but defined nowhere" if missing else str(error)
+            raise OpkitError(f"{self.program.source}: {problem}") from None
         emulated = _vx_result(self.program, result)
-        emulated.rounded = rounded_up(launch, checked(launch, self.kernel, "", board))
+        size = tuple(launch.global_size[: launch.work_dim])
+        ran = checked(launch, self.kernel, "", board).global_size[: launch.work_dim]
+        if ran != size:
+            emulated.rounded = (
+                f"globalWorkSize {size} is rounded up to {ran}, whole groups of "
+                "reqd_work_group_size; it is unknown whether a board does so"
+            )
         return emulated
 
     def arguments(
@@ -164,21 +172,34 @@ class Emulator:
         """
         where = f"{self.program.source}: kernel '{self.kernel.name}'"
         names = [*tensors.inputs, *tensors.outputs]
-        _check_parameters(self.kernel, names, params, where)
-        _check_uniforms(self.kernel, uniforms, where)
+        _check_arguments(self.kernel, tensors, params, uniforms, where)
         launch = checked(launch, self.kernel, where, board)
-        for name, array in tensors.inputs.items():
-            _check_tensor(name, array.shape, array.dtype)
-        for name, (shape, dtype) in tensors.outputs.items():
-            _check_tensor(name, shape, np.dtype(dtype))
+        given = [(name, array.shape, array.dtype) for name, array in tensors.inputs.items()]
+        given += [
+            (name, shape, np.dtype(dtype)) for name, (shape, dtype) in tensors.outputs.items()
+        ]
+        for name, shape, dtype in given:
+            if dtype.name not in TYPES:
+                raise OpkitError(f"tensor '{name}': invalid dtype {dtype} for a VX kernel")
+            if not shape or math.prod(shape) == 0:
+                raise OpkitError(f"tensor '{name}': the shape {shape} has no elements")
         numbers = (
             *(launch.work_dim, int(reverse), int(self.kernel.barrier), *launch.global_size),
             *(*launch.global_scale, *launch.global_offset, *launch.local_size),
         )
+        outside: tuple[int, int, float]  # the kind of the border, a pattern of bits, a constant
+        if border.policy == "edge":
+            outside = (_EDGE, 0, 0)
+        elif border.policy == "poison":
+            outside = (_BITS, border.fill, 0)
+        elif isinstance(border.value, bytes):
+            outside = (_BITS, int.from_bytes(border.value[:4], "little"), 0)
+        else:
+            outside = (_CONSTANT, 0, border.value)
         attachments = {
             "launch": " ".join(map(str, numbers)).encode(),
-            "border": _border(border).encode(),
-            "padding": str(padding(board)).encode(),
+            "border": " ".join(map(str, outside)).encode(),
+            "padding": str(PADDING[board]).encode(),
             **{f"uniform:{name}": value for name, value in uniforms.items()},
         }
         parameters = self.kernel.parameters[len(names) :]
@@ -210,46 +231,25 @@ def emulator(program: Program, name: str, runtime: Path) -> Emulator:
     return Emulator(program, kernel, Harness(executor, program.source.parent, program.library))
 
 
-def _border(border: Border) -> str:
-    """Return the line of a border: its kind, a pattern of bits, a constant."""
-    if border.policy == "edge":
-        return f"{_EDGE} 0 0"
-    if border.policy == "poison":
-        return f"{_BITS} {border.fill} 0"
-    if isinstance(border.value, bytes):
-        return f"{_BITS} {int.from_bytes(border.value[:4], 'little')} 0"
-    return f"{_CONSTANT} 0 {border.value}"
-
-
 # ---- Errors of the board -------------------------------------------------------------------------
 
 
-def _check_tensor(name: str, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> None:
-    if dtype.name not in TYPES:
-        raise OpkitError(f"tensor '{name}': invalid dtype {dtype} for a VX kernel")
-    if not shape or math.prod(shape) == 0:
-        raise OpkitError(f"tensor '{name}': the shape {shape} has no elements")
-
-
-def _check_parameters(
-    kernel: VxKernel, tensors: list[str], params: Sequence[Value], where: str
+def _check_arguments(
+    kernel: VxKernel,
+    tensors: Invocation,
+    params: Sequence[Value],
+    uniforms: Mapping[str, bytes],
+    where: str,
 ) -> None:
-    expected = ["tensor"] * len(tensors) + [
-        "array" if param.shape else "scalar" for param in params
-    ]
-    declared = [
-        "scalar" if parameter.kind == "pointer" else parameter.kind
-        for parameter in kernel.parameters
-    ]
-    if declared != expected:
+    """Refuse arguments that are not those of the kernel."""
+    expected = ["tensor"] * (len(tensors.inputs) + len(tensors.outputs))
+    expected += ["array" if param.shape else "scalar" for param in params]
+    if [parameter.passed_as for parameter in kernel.parameters] != expected:
         signature = ", ".join(f"{each.type} {each.name}" for each in kernel.parameters)
         raise OpkitError(
             f"{where} has the parameters ({signature}), but gets {', '.join(expected)}: inputs, "
             "outputs and params in the order of op.yml"
         )
-
-
-def _check_uniforms(kernel: VxKernel, uniforms: Mapping[str, bytes], where: str) -> None:
     for name in kernel.uniforms:
         if name not in uniforms:
             raise OpkitError(
@@ -316,18 +316,6 @@ def checked(launch: Launch, kernel: VxKernel, where: str, board: str = STRICT) -
     return Launch(used, filled["global_offset"], scale, local, size)
 
 
-def rounded_up(launch: Launch, run: Launch) -> str:
-    """Return a note if the launch that ran is larger than the initializer's; otherwise ""."""
-    used = launch.work_dim
-    if run.global_size[:used] == tuple(launch.global_size[:used]):
-        return ""
-    return (
-        f"globalWorkSize {tuple(launch.global_size[:used])} is rounded up to "
-        f"{run.global_size[:used]}, whole groups of reqd_work_group_size; it is unknown whether a "
-        "board does so"
-    )
-
-
 # ---- Results -------------------------------------------------------------------------------------
 
 
@@ -359,8 +347,3 @@ def _vx_result(program: Program, run: RunResult) -> VxRunResult:
             place = addr2line(program.library, int(address)) or str(program.source)
             result.undefined.append(f"{place}: {what}; work item {_numbers(item)}")
     return result
-
-
-def _understandable(message: str) -> str:
-    missing = re.search(r"undefined symbol: (\w+)", message)
-    return f"'{missing[1]}' is declared, but defined nowhere" if missing else message

@@ -23,6 +23,11 @@ class KernelParameter:
     type: str
     name: str
 
+    @property
+    def passed_as(self) -> str:
+        """The kind of the argument: a scalar may be passed by its address."""
+        return "scalar" if self.kind == "pointer" else self.kind
+
 
 @dataclass(frozen=True)
 class VxKernel:

@@ -154,6 +154,20 @@ def read_kernels(source: Path, folder: Path, vx_version: int) -> dict[str, VxKer
     return reading.kernels if isinstance(reading, Reading) else None
 
 
+def _from_json(text: str) -> Reading:
+    values: dict[str, Any] = json.loads(text)
+    kernels = {}
+    for name, kernel in values["kernels"].items():
+        parameters = tuple(KernelParameter(**parameter) for parameter in kernel["parameters"])
+        group = kernel["group"] and (kernel["group"][0], kernel["group"][1], kernel["group"][2])
+        uniforms = tuple(kernel["uniforms"])
+        kernels[name] = VxKernel(
+            **{**kernel, "parameters": parameters, "group": group, "uniforms": uniforms}
+        )
+    lists = {name: tuple(values[name]) for name in ("local_variables", "problems", "warnings")}
+    return Reading(**{**values, **lists, "kernels": kernels})
+
+
 @dataclass(frozen=True)
 class _Unit:
     """A text that clang is to read; see Reading."""
@@ -193,8 +207,13 @@ class _Reader:
             return Broken(names, decoded(unit.data), unit.expanded)
         declared, files = found
 
+        def place(found: re.Match[str]) -> str:
+            file, line = origin(unit.data, int(found[1]))
+            return f"{file or self.source}:{line}"
+
         def located(messages: Iterable[str]) -> tuple[str, ...]:
-            return tuple(self._located(each, unit.data, copy) for each in messages)
+            """Return messages about lines of the text with their places in the source."""
+            return tuple(re.sub(rf"{re.escape(str(copy))}:(\d+)", place, each) for each in messages)
 
         return Reading(
             declared.kernels,
@@ -206,15 +225,6 @@ class _Reader:
             {**unit.files, **files},
             unit.expanded,
         )
-
-    def _located(self, message: str, data: bytes, copy: Path) -> str:
-        """Return a message about lines of a text with the places of those lines in the source."""
-
-        def place(found: re.Match[str]) -> str:
-            file, line = origin(data, int(found[1]))
-            return f"{file or self.source}:{line}"
-
-        return re.sub(rf"{re.escape(str(copy))}:(\d+)", place, message)
 
     def _corrected(self, data: bytes, names: str, copy: Path) -> _Unit:
         """Return a text with its corrections; if some are in macros, the macros are expanded."""
@@ -307,19 +317,9 @@ class _Reader:
 
     def _names(self, data: bytes, copy: Path) -> str:
         """Return macros for the names that both the prelude and the source declare."""
-        undefined = "".join(f"#undef {name}\n" for name in self._declared_names(data, copy))
-        errors = self._errors(data, undefined, copy)
-        taken = dict.fromkeys(
-            error[2] for error in re.finditer(_TAKEN, errors) if error[1] == str(self.source)
-        )
-        return undefined + "".join(
-            f"#undef {name}\n#define {name} {USER}{name}\n" for name in taken
-        )
-
-    def _declared_names(self, data: bytes, copy: Path) -> list[str]:
-        """Return the names that a source declares, read without any of the prelude's macros."""
         from opkit.runtimes.rknn.vx.syntax_tree import declared_names
 
+        # Read without any of the prelude's macros
         copy.write_bytes(data)
         mark = '__attribute__((annotate("kernel",1)))'
         result = run_unchecked(
@@ -327,7 +327,14 @@ class _Reader:
             *("-ferror-limit=0", f"-D__kernel={mark}", f"-Dkernel={mark}", *self.quoted),
             *("-I", str(PRELUDE), str(copy)),
         )
-        return declared_names(result.stdout)
+        undefined = "".join(f"#undef {name}\n" for name in declared_names(result.stdout))
+        errors = self._errors(data, undefined, copy)
+        taken = dict.fromkeys(
+            error[2] for error in re.finditer(_TAKEN, errors) if error[1] == str(self.source)
+        )
+        return undefined + "".join(
+            f"#undef {name}\n#define {name} {USER}{name}\n" for name in taken
+        )
 
 
 def _warning(place: Iterable[str | int], text: str) -> str:
@@ -340,29 +347,3 @@ def _digests(files: Iterable[str]) -> dict[str, str]:
         str(file): digest(file.read_bytes()) if file.is_file() else ""
         for file in (Path(name).absolute() for name in files)
     }
-
-
-def _from_json(text: str) -> Reading:
-    values: dict[str, Any] = json.loads(text)
-    return Reading(
-        {name: _kernel(kernel) for name, kernel in values["kernels"].items()},
-        tuple(values["local_variables"]),
-        tuple(values["problems"]),
-        tuple(values["warnings"]),
-        values["names"],
-        values["text"],
-        values["files"],
-        values["expanded"],
-    )
-
-
-def _kernel(values: dict[str, Any]) -> VxKernel:
-    group = values["group"]
-    return VxKernel(
-        values["name"],
-        tuple(KernelParameter(**parameter) for parameter in values["parameters"]),
-        None if group is None else (group[0], group[1], group[2]),
-        values["barrier"],
-        tuple(values["uniforms"]),
-        values["returns"],
-    )

@@ -136,7 +136,11 @@ def corrected(
     """
     warnings: list[Warned] = []
     for _ in range(_ROUNDS):
-        edits = list(_separate(_edits(errors(data), data, source)))
+        edits: list[_Edit] = []  # from the last to the first, without overlapping ones
+        found = {*_edits(errors(data), data, source)}
+        for edit in sorted(found, key=lambda each: (each.begin, each.end), reverse=True):
+            if not edits or edit.end <= edits[-1].begin:
+                edits.append(edit)
         if not edits:
             break
         for edit in edits:
@@ -171,15 +175,6 @@ def in_macros(messages: str, own: tuple[str, ...]) -> bool:
     return any(not note["file"].startswith(own) for note in notes)
 
 
-def _separate(edits: Iterable[_Edit]) -> Iterable[_Edit]:
-    """Yield the edits from the last to the first, without overlapping ones."""
-    before = None
-    for edit in sorted(set(edits), key=lambda each: (each.begin, each.end), reverse=True):
-        if before is None or edit.end <= before:
-            yield edit
-            before = edit.begin
-
-
 def _edits(messages: str, data: bytes, source: str) -> Iterable[_Edit]:
     lines = [0]
     for line in data.splitlines(keepends=True):
@@ -204,7 +199,11 @@ def _edits(messages: str, data: bytes, source: str) -> Iterable[_Edit]:
         edit = _edit(_AKA.sub("", message["text"]), data, at, ranges)
         if edit is None or edit.begin == edit.end:
             continue
-        if edit.before != _REPACKED and not _mixes_halves(message["text"]):
+        # A kernel sees one type of half, so an error about the two is no warning.
+        words = _AKA.sub("", message["text"])
+        elements = {element for _, _, element in _VECTOR.findall(words)}
+        mixes_halves = _HALVES & elements and _HALVES & set(_WORD.findall(words))
+        if edit.before != _REPACKED and not mixes_halves:
             warning = Warned(int(message["line"]), int(message["column"]), message["text"])
             edit = replace(edit, warning=warning)
         yield edit
@@ -224,24 +223,20 @@ def _edit(text: str, data: bytes, at: int, ranges: list[tuple[int, int]]) -> _Ed
             return None
         return _Edit(*scalar, cast)
     missing = _MISSING.match(text)
-    if missing is not None:
-        return _zeros(data, at, int(missing[1]) - int(missing[2]))
+    if missing is not None:  # the zeros that `{0}` leaves out; None for other numbers
+        zeros = _ZEROS.match(data, at)
+        count = int(missing[1]) - int(missing[2])
+        return zeros and _Edit(zeros.start(1), zeros.end(1), b"", b", 0" * count)
     if not _is_repacking(text, vectors) and not _is_conversion(text, vectors, data, ranges):
         return None
     if not text.startswith(_MIXED):
         value = _whole(data, *ranges[0])
-    elif data[at : at + 1] == b"?":
-        value = _last_choice(data, at)
+    elif data[at : at + 1] == b"?":  # the operand behind the colon
+        choices = [*_parts(data, at + 1, b":")]
+        value = choices[1] if len(choices) == 2 else None
     else:
         value = _operand(data, at)
     return None if value is None else _Edit(*value, _REPACKED)
-
-
-def _mixes_halves(text: str) -> bool:
-    """Return whether an error is about the two types of half, of which a kernel sees one."""
-    text = _AKA.sub("", text)
-    elements = {element for _, _, element in _VECTOR.findall(text)}
-    return bool(_HALVES & elements) and bool(_HALVES & set(_WORD.findall(text)))
 
 
 def _is_repacking(text: str, vectors: list[tuple[str, str, str]]) -> bool:
@@ -278,24 +273,14 @@ def _is_conversion(
     )
 
 
-def _zeros(data: bytes, at: int, missing: int) -> _Edit | None:
-    """Return the zeros that `{0}` leaves out; None if other numbers than zeros are there."""
-    given = _ZEROS.match(data, at)
-    return given and _Edit(given.start(1), given.end(1), b"", b", 0" * missing)
-
-
 def _differ(element: str, other: str) -> bool:
     """Return whether two types of elements are one, plain and packed."""
-    (name, is_packed), (other_name, is_other_packed) = map(_packing, (element, other))
-    return name == other_name and is_packed != is_other_packed
-
-
-def _packing(element: str) -> tuple[str, bool]:
-    """Return the name of an element's type in the language, and whether it is a packed one's."""
-    if element in _HALVES:
-        return "half", element not in _PLAIN_HALVES
-    name = element.removeprefix("__opkit_packed_")
-    return name, name != element
+    packings = []  # the name of each in the language, and whether it is a packed one's
+    for each in (element, other):
+        name = "half" if each in _HALVES else each.removeprefix("__opkit_packed_")
+        is_plain = each in _PLAIN_HALVES if each in _HALVES else name == each
+        packings.append((name, is_plain))
+    return packings[0][0] == packings[1][0] and packings[0][1] != packings[1][1]
 
 
 def _whole(data: bytes, begin: int, end: int) -> tuple[int, int] | None:
@@ -337,12 +322,6 @@ def _argument(data: bytes, call: int, position: int) -> tuple[int, int] | None:
     if name is None:
         return None
     return next(itertools.islice(_parts(data, name.end(), b","), position - 1, None), None)
-
-
-def _last_choice(data: bytes, at: int) -> tuple[int, int] | None:
-    """Return the range of the operand behind the colon of the `?` at an offset."""
-    choices = [*_parts(data, at + 1, b":")]
-    return choices[1] if len(choices) == 2 else None
 
 
 def _closed(data: bytes, end: int) -> int:

@@ -247,7 +247,8 @@ def _is_writable(node: Node) -> bool:
 def _parameter(node: Node) -> KernelParameter:
     spelled, canonical = _unqualified(node["type"]["qualType"]), _unqualified(_desugared(node))
     name = node.get("name", "")
-    if _LOCAL.search(_spelling(node)):
+    # As it is spelled, or desugared: a typedef may hide a tag.
+    if _LOCAL.search(node["type"]["qualType"]) or _LOCAL.search(_desugared(node)):
         return KernelParameter("other", f"__local {spelled}", name)
     if "*" in canonical:
         return KernelParameter("pointer", spelled, name)
@@ -267,12 +268,6 @@ def _unqualified(type_: str) -> str:
 def _desugared(node: Node) -> str:
     type_ = node["type"]
     return str(type_.get("desugaredQualType", type_["qualType"]))
-
-
-def _spelling(node: Node) -> str:
-    """Return a type as it is spelled, or desugared if a typedef hides a tag."""
-    spelled = str(node["type"]["qualType"])
-    return spelled if _LOCAL.search(spelled) else _desugared(node)
 
 
 # ---- Local memory --------------------------------------------------------------------------------
@@ -313,7 +308,8 @@ class _Locals:
         both = self.variables & self.pointers
         for statement in self._declarations:
             names = [node for node in _children(statement) if node["kind"] == "VarDecl"]
-            if len(names) > 1 and both.intersection(*map(_numbers, names)):
+            numbers = (set[int]().union(*_roles(each)) for each in names)
+            if len(names) > 1 and both.intersection(*numbers):
                 if any(node["loc"].get("file") != self.source for node in names):
                     self.problems.append(
                         f"{_location(names[0])}: one declaration of variables in local memory and "
@@ -322,13 +318,12 @@ class _Locals:
                     continue
                 # A name's own range leaves out a `__local` at the beginning.
                 begin = _file_location(statement["range"]["begin"])["offset"]
+                ends = [_file_location(node["range"]["end"]) for node in names]
                 yield tuple(
                     Declarator(
-                        begin,
-                        node["loc"]["offset"],
-                        _end(_file_location(node["range"]["end"])),
+                        begin, node["loc"]["offset"], int(end["offset"]) + int(end["tokLen"])
                     )
-                    for node in names
+                    for node, end in zip(names, ends, strict=True)
                 )
 
 
@@ -344,18 +339,9 @@ def _roles(node: Node) -> tuple[set[int], set[int]]:
     return own, pointee
 
 
-def _numbers(node: Node) -> set[int]:
-    own, pointee = _roles(node)
-    return own | pointee
-
-
 def _file_location(location: Node) -> Node:
     expansion: Node = location.get("expansionLoc", location)
     return expansion
-
-
-def _end(location: Node) -> int:
-    return int(location["offset"]) + int(location["tokLen"])
 
 
 def _location(node: Node) -> str:

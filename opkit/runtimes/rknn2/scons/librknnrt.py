@@ -19,7 +19,7 @@ from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.build import VendorProgram
 from opkit.runtimes.rknn2.chips import CONVERTER, IDLE_NPU, LIBRARY
-from opkit.runtimes.rknn2.describe import DESCRIBE, PREFIX, Settings, settings
+from opkit.runtimes.rknn2.describe import DESCRIBE, PREFIX, settings
 from opkit.runtimes.rknn2.scons import toolkit_python
 from opkit.runtimes.rknn2.scons.plugin import RUNTIME, static_library
 from opkit.toolchains import elf
@@ -74,7 +74,14 @@ def check(env: Any, request: Request) -> None:
             f"target of {abi}"
         )
     executors.emulated(abi, {}, env["qemu"])
-    _refuse_older(env[OPTION], settings(env["OPERATOR"]))
+    own, version = settings(env["OPERATOR"]), _version(env[OPTION])
+    numbers = [[int(n) for n in re.findall(r"\d+", each)] for each in (version, own.oldest_runtime)]
+    if version and numbers[0] < numbers[1]:
+        raise OpkitError(
+            f"{option}: version {version} aborts in rknn_init at op_type {own.op_type}, "
+            f"ONNX's own name (expected {own.oldest_runtime} or later); try `op_type: "
+            f"{PREFIX}{own.op_type}` in op.yml"
+        )
 
 
 def _abi_of(path: str) -> str:
@@ -101,25 +108,6 @@ def _version(path: str) -> str:
     """Return the version of the vendor's library; empty if unknown."""
     found = _VERSION.search(Path(path).read_bytes())
     return found.group(1).decode() if found else ""
-
-
-def _refuse_older(path: str, own: Settings) -> None:
-    """Refuse a library that aborts at the operator's name.
-
-    Raises:
-        OpkitError: see above.
-    """
-    version = _version(path)
-    if version and _numbers(version) < _numbers(own.oldest_runtime):
-        raise OpkitError(
-            f"{OPTION}={path}: version {version} aborts in rknn_init at op_type {own.op_type}, "
-            f"ONNX's own name (expected {own.oldest_runtime} or later); try `op_type: "
-            f"{PREFIX}{own.op_type}` in op.yml"
-        )
-
-
-def _numbers(version: str) -> list[int]:
-    return [int(part) for part in re.findall(r"\d+", version)]
 
 
 def vendor_programs(env: Any, request: Request) -> Sequence[VendorProgram]:

@@ -42,8 +42,7 @@ _REQUIREMENTS = elf.Requirements(
 
 
 _WITH_THREADS = replace(
-    _REQUIREMENTS,
-    libraries=(*_REQUIREMENTS.libraries, elf.SystemLibrary("libpthread.so.0")),
+    _REQUIREMENTS, libraries=(*_REQUIREMENTS.libraries, elf.SystemLibrary("libpthread.so.0"))
 )
 
 
@@ -112,30 +111,27 @@ def plugin(env: Any, abi_name: str) -> list[Any]:
     """Return the nodes of `librkcst_<op>.so` and `lib<op>_custom_op.a` in `build/rknn2/<abi>/`."""
     env.SetDefault(RKNN2_PLUGINS={})  # declared once for each ABI
     if abi_name not in env["RKNN2_PLUGINS"]:
-        env["RKNN2_PLUGINS"][abi_name] = _plugin(env, abi_name)
+        operator = env["OPERATOR"]
+        folder = f"{FOLDER}/{abi_name}"
+        abi_env = compiler_for(env, abi_name)
+        common = objects(abi_env, operator_sources(operator), folder)
+        librknnrt = stub(abi_env, f"{folder}/stub/librknnrt.so", f"{RUNTIME}/librknnrt_stub.c")
+        library = linked_plugin(
+            abi_env.Clone(ABI_NAME=abi_name),
+            folder,
+            [*common, *objects(abi_env, plugin_sources(operator), folder)],
+            librknnrt,
+            Action(print_errors(_examine), None, varlist=["ABI_NAME"]),
+        )
+        linked = [*common, *objects(abi_env, application_sources(), folder)]
+        archived = archive(abi_env, f"{folder}/lib{operator.lower}_custom_op.a", linked)
+        env["RKNN2_PLUGINS"][abi_name] = [*library, *archived]
     return list(env["RKNN2_PLUGINS"][abi_name])
 
 
 def static_library(env: Any, abi_name: str) -> list[Any]:
     """Return the node of `lib<op>_custom_op.a` alone; see plugin."""
     return [node for node in plugin(env, abi_name) if node.path.endswith(".a")]
-
-
-def _plugin(env: Any, abi_name: str) -> list[Any]:
-    operator = env["OPERATOR"]
-    folder = f"{FOLDER}/{abi_name}"
-    abi_env = compiler_for(env, abi_name)
-    common = objects(abi_env, operator_sources(operator), folder)
-    librknnrt = stub(abi_env, f"{folder}/stub/librknnrt.so", f"{RUNTIME}/librknnrt_stub.c")
-    library = linked_plugin(
-        abi_env.Clone(ABI_NAME=abi_name),
-        folder,
-        [*common, *objects(abi_env, plugin_sources(operator), folder)],
-        librknnrt,
-        Action(print_errors(_examine), None, varlist=["ABI_NAME"]),
-    )
-    application = [*common, *objects(abi_env, application_sources(), folder)]
-    return [*library, *archive(abi_env, f"{folder}/lib{operator.lower}_custom_op.a", application)]
 
 
 def linked_plugin(
@@ -219,23 +215,19 @@ def host(env: Any, reports: bool) -> list[Any]:
     librknnrt = runtime_library(env, f"{HOST}/librknnrt.so", HOST_RUNTIME, INCLUDES)
     host_env = instrumented(compiler_for(env, "x64"))
     library = linked_plugin(host_env, HOST, _kernel(host_env, HOST), librknnrt)
-    profiled = [_profiled_plugin(env, librknnrt)] if reports else []
-    return [harness(env), librknnrt, library, *profiled]
-
-
-def _profiled_plugin(env: Any, librknnrt: Any) -> Any:
-    """Return the node of a plugin like the delivered one, with a profile."""
-    host_env = compiler_for(env, "x64")
-    operator = env["OPERATOR"]
-    kernel, *others = operator_sources(operator)
-    compiled = profiled_objects(
-        host_env,
-        PROFILED,
-        [CONVERSION],
-        lambda flags: objects(host_env, [kernel], PROFILED, CCFLAGS=flags),
-    )
-    compiled += objects(host_env, [*others, *plugin_sources(operator)], PROFILED)
-    return linked_plugin(host_env, PROFILED, compiled, librknnrt)
+    nodes = [harness(env), librknnrt, library]
+    if reports:
+        plain_env, operator = compiler_for(env, "x64"), env["OPERATOR"]
+        kernel, *others = operator_sources(operator)
+        compiled = profiled_objects(
+            plain_env,
+            PROFILED,
+            [CONVERSION],
+            lambda flags: objects(plain_env, [kernel], PROFILED, CCFLAGS=flags),
+        )
+        compiled += objects(plain_env, [*others, *plugin_sources(operator)], PROFILED)
+        nodes.append(linked_plugin(plain_env, PROFILED, compiled, librknnrt))
+    return nodes
 
 
 def _kernel(env: Any, folder: str, flags: Sequence[str] = ()) -> list[Any]:

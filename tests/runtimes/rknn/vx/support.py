@@ -71,17 +71,9 @@ def run_vx(
         emulated.harness.close()
 
 
-def run(
-    program: Program,
-    kernel: str,
-    where: Launch,
-    inputs: Mapping[str, Array],
-    outputs: Mapping[str, tuple[tuple[int, ...], DTypeLike]],
-    params: Sequence[Value] = (),
-    **options: Any,
-) -> VxRunResult:
-    """Run a kernel that neither crashes nor does anything undefined."""
-    outcome = run_vx(program, kernel, where, inputs, outputs, params, **options)
+def run(*arguments: Any, **options: Any) -> VxRunResult:
+    """Run a kernel that neither crashes nor does anything undefined; see run_vx."""
+    outcome = run_vx(*arguments, **options)
     assert outcome.fault == ""
     assert outcome.undefined == []
     return outcome

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -10,14 +11,7 @@ import pytest
 
 from opkit.runtimes.rknn.vx import clang
 from tests.marks import quick_first
-from tests.runtimes.rknn.vx.support import (
-    INTEGERS,
-    UP_TO_32_BITS,
-    Array,
-    compute,
-)
-
-# ---- Conversions --------------------------------------------------------------------------------
+from tests.runtimes.rknn.vx.support import INTEGERS, UP_TO_32_BITS, Array, compute
 
 ROUND: dict[str, Callable[[Array], Array]] = {
     "": np.trunc,
@@ -28,49 +22,58 @@ ROUND: dict[str, Callable[[Array], Array]] = {
 }
 
 
+def _asm(operation: str, type_: str, result: str) -> str:
+    return f"__extension__({{ {type_} r; _viv_asm({operation}, r, x); {result}; }})"
+
+
 @pytest.mark.parametrize("kind", quick_first(2, UP_TO_32_BITS))
 def test_conversions_from_float(vx_folder: Path, kind: str) -> None:
+    """Conversions at midpoints between integers, and with _sat at and beyond the range's ends."""
     low, high = INTEGERS[kind]
-    inside = np.array(
-        [0, 0.5, 1.5, 2.5, 3.49, 100.75, 1, max(low, -2), max(low, -1.5), max(low, -0.5), 7.999],
-        np.float32,
-    )
-    outside = np.array([1e12, -1e12, np.inf, -np.inf, np.nan], np.float32)
-    x = np.concatenate([inside, outside])
-    result = np.int32 if low < 0 else np.uint32
-    vector = "int4" if low < 0 else "uint4"
-    names = [f"convert_{kind}4{s}{r}" for s in ("", "_sat") for r in ROUND]
-    rows = compute(
-        *(vx_folder, f"convert_{kind}", [f"convert_{vector}({name}(x))" for name in names]),
-        *({"x": x}, result),
-    )
-    for name, row in zip(names, rows, strict=True):
-        rounded = ROUND[name.removeprefix(f"convert_{kind}4").removeprefix("_sat")](x.astype("f8"))
-        count = len(x) if "_sat" in name else len(inside)
-        expected = np.where(np.isnan(x), 0, np.clip(rounded, low, high))
-        np.testing.assert_array_equal(row[:count], expected[:count], err_msg=name)
+    inside = [0, 0.5, 1.5, 2.5, 3.5, 0.49, 0.51, 3.49, 100.5, 7.999]
+    inside += [max(low, value) for value in (-0.5, -1.5, -2.5, -2)]
+    beyond = [high + 0.5, low - 0.5, high * 3, low * 3 - 300, 1e20, -1e20, np.inf, -np.inf]
+    x = np.array([*inside, *beyond, np.nan, 0], np.float32)
+    result, vector = (np.int32, "int4") if low < 0 else (np.uint32, "uint4")
+    operations = [*product(("", "_sat"), ROUND)]
+    expressions = [f"convert_{vector}(convert_{kind}4{sat}{r}(x))" for sat, r in operations]
+    for pack, (sat, rounding) in product(("", "vxc_"), operations):
+        operation = f"CONV{sat}{rounding}".upper()
+        expressions.append(_asm(operation, f"{pack}{kind}4", f"convert_{vector}(r)"))
+    rows = compute(vx_folder, f"convert_{kind}", expressions, {"x": x}, result)
+    for row, expression, (sat, rounding) in zip(rows, expressions, operations * 3, strict=True):
+        count = len(x) if sat else len(inside)
+        rounded = np.clip(ROUND[rounding](x[:count].astype("f8")), low, high)
+        np.testing.assert_array_equal(row[:count], np.nan_to_num(rounded), expression)
 
 
 _HALVES = np.array(
-    [1 + 2.0**-11, 1 + 3 * 2.0**-11, -1 - 2.0**-11, 1e-8, 65519, 0, 0.1, -0.1], np.float32
+    [
+        *(1 + 2.0**-11, 1 + 3 * 2.0**-11, -1 - 2.0**-11, 1e-8),
+        *(65519, 65520, -1e9, 0, 0.1, -0.1, 1, 2),
+    ],
+    np.float32,
 )
 
 
 def test_conversions_to_half(vx_folder: Path) -> None:
-    names = ["convert_half4", *(f"convert_half4{suffix}" for suffix in ROUND if suffix)]
-    rows = compute(
-        *(vx_folder, "to_half", [f"convert_float4({name}(x))" for name in names]),
-        *({"x": _HALVES}, np.float32),
-    )
-    nearest = _HALVES.astype(np.float16)
+    expressions = [f"convert_float4(convert_half4{rounding}(x))" for rounding in ROUND]
+    expressions += [
+        _asm(f"CONV{sat}{rounding}".upper(), "half4", "convert_float4(r)")
+        for sat, rounding in product(("", "_sat"), ROUND)
+    ]
+    rows = compute(vx_folder, "to_half", expressions, {"x": _HALVES}, np.float32)
     with np.errstate(over="ignore"):
+        nearest = _HALVES.astype(np.float16)
         below = np.nextafter(nearest, np.float16(-np.inf))
         above = np.nextafter(nearest, np.float16(np.inf))
     down = np.where(nearest > _HALVES, below, nearest)
     up = np.where(nearest < _HALVES, above, nearest)
     zero = np.where(_HALVES > 0, down, up)
-    for name, row, expected in zip(names, rows, (nearest, nearest, zero, up, down), strict=True):
-        np.testing.assert_array_equal(row, expected, err_msg=name)
+    expected = (nearest, nearest, zero, up, down) * 3
+    for row, expression, values in zip(rows, expressions, expected, strict=True):
+        limit = 65504 if "_SAT" in expression else np.inf
+        np.testing.assert_array_equal(row, np.clip(values, -limit, limit), expression)
 
 
 @pytest.mark.parametrize("processor", ["x86-64-v2", "x86-64-v3"])
@@ -89,48 +92,9 @@ def test_half_conversion_with_and_without_f16c(
         x = np.resize(x[np.isfinite(x)], 2**17)
         nearest = x.astype(np.float16)
     rows = compute(
-        *(vx_folder, "halves", ["convert_float4(convert_half4(x))"], {"x": x}, np.float32),
+        *(vx_folder, "halves", ["convert_float4(convert_half4(x))"], {"x": x}, np.float32)
     )
     np.testing.assert_array_equal(rows[0], nearest.astype(np.float32))
-
-
-ASM = {
-    "CONV": np.trunc,
-    "CONV_RTE": np.rint,
-    "CONV_RTZ": np.trunc,
-    "CONV_RTP": np.ceil,
-    "CONV_RTN": np.floor,
-}
-
-
-def test_viv_asm_conversions(vx_folder: Path) -> None:
-    x = np.array([0.5, 1.5, -2.5, 3.75, -0.25, 100.5, 300.5, -300.5], np.float32)
-    operations = [*ASM, *(name.replace("CONV", "CONV_SAT") for name in ASM)]
-    macro = "#define AS(op, v) __extension__({ short4 s; _viv_asm(op, s, v); convert_int4(s); })\n"
-    clamp = "__extension__({ int4 r; _viv_asm(CLAMP0MAX, r, convert_int4(x), 50); r; })"
-    add = (
-        "__extension__({ char4 r, a = convert_char4_sat(x); _viv_asm(ADDSAT, r, a, a); "
-        "convert_int4(r); })"
-    )
-    source = [
-        f"AS({operation}, x * {200 if 'SAT' in operation else 1}.0f)" for operation in operations
-    ]
-    rows = compute(
-        *(vx_folder, "asm", [*source, clamp, add], {"x": x}, np.int32), before="\n" + macro
-    )
-    for operation, row in zip(operations, rows, strict=False):
-        rounding = ASM[operation.replace("_SAT", "")]
-        expected = (
-            np.clip(rounding(x.astype("f8") * 200), -32768, 32767)
-            if "SAT" in operation
-            else rounding(x)
-        )
-        np.testing.assert_array_equal(row, expected, err_msg=operation)
-    np.testing.assert_array_equal(rows[-2], np.clip(np.trunc(x), 0, 50))
-    np.testing.assert_array_equal(rows[-1], np.clip(np.clip(np.trunc(x), -128, 127) * 2, -128, 127))
-
-
-# ---- Conversions --------------------------------------------------------------------------------
 
 
 def test_conversions_between_64_bit_and_float(vx_folder: Path) -> None:

@@ -125,13 +125,7 @@ def test_new_repository_passes_on_both_kernels(fresh: Repository) -> None:
             "    .initialize_cpu_kernel = NULL, .deinitialize_vx_kernel = initialize_vx_kernel,",
             "kernel_hooks has no .initialize_vx_kernel",
         ),
-        (
-            "row_mean",
-            "rknn_kernel_rowmean.vx",
-            "barrier(CLK_LOCAL_MEM_FENCE);",
-            "",
-            "order",
-        ),
+        ("row_mean", "rknn_kernel_rowmean.vx", "barrier(CLK_LOCAL_MEM_FENCE);", "", "order"),
         (  # the sum includes elements past the end of a row
             "row_mean",
             "rknn_kernel_rowmean.vx",
@@ -175,9 +169,7 @@ def test_kernel_name_to_function(name: str, function: str) -> None:
 
 
 @pytest.mark.slow
-def test_work_group_kernel_is_found(
-    example: Callable[..., Repository],
-) -> None:
+def test_work_group_kernel_is_found(example: Callable[..., Repository]) -> None:
     printed = example("row_mean", "rknn").scons("vx").stderr
     assert "warning" not in printed
     assert "rowmean.vx:46: note: no published kernel uses 'select'" in printed

@@ -96,10 +96,7 @@ MEMORY = {
         "the kernel accesses memory before the argument 'values', which has 20 bytes; "
         "work item (0, 0, 0)",
     ),
-    "misaligned": (
-        *(4, 5),
-        "access through a null or misaligned pointer; work item (0, 0, 0)",
-    ),
+    "misaligned": (*(4, 5), "access through a null or misaligned pointer; work item (0, 0, 0)"),
 }
 
 
@@ -218,7 +215,7 @@ def test_signed_sum_in_unsigned_is_wrong_below_zero(faults: Program) -> None:
     for sign, mean in ((1, 5), (-1, 2**30 - 5)):
         x = np.full((1, 4), sign * 5, np.int32)
         outcome = run_vx(
-            *(faults, "unsigned_sum", launch((1,)), {"x": x}, {"y": (x.shape, x.dtype)}),
+            *(faults, "unsigned_sum", launch((1,)), {"x": x}, {"y": (x.shape, x.dtype)})
         )
         np.testing.assert_array_equal(outcome.outputs["y"], mean)
 

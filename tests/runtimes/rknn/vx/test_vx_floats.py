@@ -13,10 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.runtimes.rknn.vx.support import (
-    Array,
-    compute,
-)
+from tests.runtimes.rknn.vx.support import Array, compute
 
 # ---- Floats in general --------------------------------------------------------------------------
 

@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 
 from tests.marks import quick_first
-from tests.runtimes.rknn.vx.support import (
-    INTEGERS,
-    UP_TO_32_BITS,
-    compute,
-)
+from tests.runtimes.rknn.vx.support import INTEGERS, UP_TO_32_BITS, compute
 
 
 def _wrap(value: int, kind: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import DTypeLike
 
 from opkit.runtimes.invocation import Value
 from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
-from opkit.runtimes.rknn.vx.runner import PAST_END
+from opkit.runtimes.rknn.vx.runner import PAST_END, VxRunResult
 from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import (
     KERNELS,
@@ -36,6 +37,20 @@ def counted(shape: tuple[int, ...], dtype: DTypeLike = np.int16) -> Array:
     return np.arange(1, math.prod(shape) + 1).reshape(shape).astype(dtype)
 
 
+def moved(
+    program: Program,
+    kernel: str,
+    x: Array,
+    size: Sequence[int],
+    scale: Sequence[int] = (1, 1, 1),
+    y: tuple[tuple[int, ...], DTypeLike] | None = None,
+    **options: Any,
+) -> VxRunResult:
+    """Run a kernel from x to y, by default of the same shape and dtype."""
+    where = launch(size, scale)
+    return run(program, kernel, where, {"x": x}, {"y": y or (x.shape, x.dtype)}, **options)
+
+
 # ---- Reads, writes, copies ----------------------------------------------------------------------
 
 
@@ -43,93 +58,72 @@ def counted(shape: tuple[int, ...], dtype: DTypeLike = np.int16) -> Array:
 @pytest.mark.parametrize("dtype", [np.int16, np.uint16, np.float16])
 def test_copies(movement: Program, kernel: str, dtype: DTypeLike) -> None:
     x = counted((1 if kernel == "copy_2d" else 3, 4, 13), dtype)
-    outcome = run(
-        *(movement, kernel, launch((2, 4, len(x)), (8, 1, 1)), {"x": x}, {"y": (x.shape, dtype)})
-    )
+    outcome = moved(movement, kernel, x, (2, 4, len(x)), (8, 1, 1))
     np.testing.assert_array_equal(outcome.outputs["y"], x)
     assert {event.kind for event in outcome.events} == set(PAST_END)
     assert outcome.unwritten == {}
 
 
-def _shifted(x: Array, outside: Any) -> Array:
-    padded = (
-        np.pad(x, ((0, 0), (1, 0), (1, 0)), mode="edge")
-        if outside == "edge"
-        else np.pad(x, ((0, 0), (1, 0), (1, 0)), constant_values=outside)
-    )
-    return padded[:, :-1, :-1]
-
-
 @pytest.mark.parametrize(
-    ("policy", "value", "outside"),
-    [("poison", 0, 0x7E7E), ("edge", 0, "edge"), ("constant", 9, 9)],
+    ("policy", "value", "outside"), [("poison", 0, 0x7E7E), ("edge", 0, None), ("constant", 9, 9)]
 )
-def test_offsets_and_borders(movement: Program, policy: str, value: int, outside: Any) -> None:
+def test_offsets_and_borders(
+    movement: Program, policy: str, value: int, outside: int | None
+) -> None:
     x = counted((2, 3, 8))
-    outcome = run(
-        *(movement, "shifted", launch((1, 3, 2), (8, 1, 1)), {"x": x}, {"y": (x.shape, "int16")}),
-        border=border(policy, value),
-    )
-    np.testing.assert_array_equal(outcome.outputs["y"], _shifted(x, outside))
+    outcome = moved(movement, "shifted", x, (1, 3, 2), (8, 1, 1), border=border(policy, value))
+    expected = np.pad(x, ((0, 0), (1, 0), (1, 0)), mode="edge")[:, :-1, :-1]
+    if outside is not None:
+        expected[:, 0] = expected[:, :, 0] = outside
+    np.testing.assert_array_equal(outcome.outputs["y"], expected)
     (event,) = outcome.events
     assert (event.kind, event.tensor) == ("read outside", "x")
     assert event.count == 2 * (8 + 2)  # a row above, and a column beside the other two rows
     assert event.at == (-1, -1, 0)
-    assert event.line is not None
-    assert event.line.endswith("movement.vx:19")
+    assert str(event.line).endswith("movement.vx:19")
 
 
 def test_start_and_end_bins(movement: Program) -> None:
     x = counted((2, 3, 8))
-    outcome = run(
-        *(movement, "bins", launch((1, 3, 2)), {"x": x}, {"y": (x.shape, "int16")}),
-    )
     expected = np.broadcast_to(np.arange(100, 108), x.shape).copy()
     expected[..., 2:5] = x[..., :3]
-    np.testing.assert_array_equal(outcome.outputs["y"], expected)
+    got = moved(movement, "bins", x, (1, 3, 2)).outputs["y"]
+    np.testing.assert_array_equal(got, expected)
 
 
 def test_write_source_bin(movement: Program) -> None:
     x = counted((2, 3, 8))
-    outcome = run(*(movement, "source_bin", launch((1, 3, 2)), {"x": x}, {"y": (x.shape, "int16")}))
+    outcome = moved(movement, "source_bin", x, (1, 3, 2))
     np.testing.assert_array_equal(outcome.outputs["y"][..., :4], x[..., 3:7])
     assert outcome.unwritten == {"y": (2 * 3 * 4, (0, 0, 4))}
 
 
-def test_descriptor(movement: Program) -> None:
-    x = counted((5, 3, 7))
-    outcome = run(*(movement, "descriptor", launch((1,)), {"x": x}, {"y": ((1, 8), "int32")}))
-    np.testing.assert_array_equal(outcome.outputs["y"], [[14, 42, 5, 0, 7, 3, 5, 0]])
+@pytest.mark.parametrize(
+    ("kernel", "shape", "y", "expected"),
+    [
+        ("descriptor", (5, 3, 7), ((1, 8), "int32"), [14, 42, 5, 0, 7, 3, 5, 0]),
+        ("repacked", (1, 1, 8), ((1, 1, 4), "int16"), [1, 3, 5, 7]),
+        ("part", (1, 1, 8), ((1, 1, 8), "int16"), [1, 2, 3, 4, 7, 7, 7, -5]),
+    ],
+)
+def test_one_item(movement: Program, kernel: str, shape: Any, y: Any, expected: list[int]) -> None:
+    got = moved(movement, kernel, counted(shape), (1, 1, 1), y=y).outputs["y"]
+    assert got.ravel().tolist() == expected
 
 
 def test_small_vectors_are_not_packed(movement: Program) -> None:
     x = np.linspace(-2, 2, 8, dtype=np.float16).reshape(1, 1, 8)
-    outcome = run(*(movement, "unpacked", launch((1, 1, 1)), {"x": x}, {"y": (x.shape, "float16")}))
-    np.testing.assert_array_equal(outcome.outputs["y"][..., ::2], x[..., :4])
-    np.testing.assert_array_equal(outcome.outputs["y"][..., 1::2], 0)
-
-
-def test_packing_small_vectors(movement: Program) -> None:
-    x = counted((1, 1, 8))
-    outcome = run(*(movement, "repacked", launch((1, 1, 1)), {"x": x}, {"y": ((1, 1, 4), "int16")}))
-    np.testing.assert_array_equal(outcome.outputs["y"], x[..., ::2])
+    got = moved(movement, "unpacked", x, (1, 1, 1)).outputs["y"]
+    np.testing.assert_array_equal(got[..., ::2], x[..., :4])
+    np.testing.assert_array_equal(got[..., 1::2], 0)
 
 
 @pytest.mark.parametrize("width", [1, 15, 16, 17, 32])
 def test_bytes(movement: Program, width: int) -> None:
     x = counted((2, 3, width), np.uint8)
-    outcome = run(
-        *(movement, "bytes", launch((-(-width // 16), 3, 2), (16, 1, 1))),
-        *({"x": x}, {"y": (x.shape, "uint8")}),
-    )
+    outcome = moved(movement, "bytes", x, (-(-width // 16), 3, 2), (16, 1, 1))
     np.testing.assert_array_equal(outcome.outputs["y"], 255 - x)
     assert outcome.unwritten == {}
-
-
-def test_partial_copy_and_move(movement: Program) -> None:
-    x = counted((1, 1, 8))
-    outcome = run(*(movement, "part", launch((1, 1, 1)), {"x": x}, {"y": (x.shape, "int16")}))
-    np.testing.assert_array_equal(outcome.outputs["y"][0, 0], [1, 2, 3, 4, 7, 7, 7, -5])
 
 
 # ---- Scalars, arrays, uniforms, work items ------------------------------------------------------
@@ -145,27 +139,16 @@ def test_scalars_and_arrays(movement: Program) -> None:
 
 def test_narrow_scalars_are_not_sign_extended(movement: Program) -> None:
     narrow = param(np.int8(-1))
-    params: list[Value] = [
-        narrow,
-        narrow,
-        float32(0),
-        param(np.uint8(0)),
-        narrow,
-        int32_array(1),
-    ]
+    params = [narrow, narrow, float32(0), param(np.uint8(0)), narrow, int32_array(1)]
     outcome = run(movement, "scalars", launch((1,)), {}, {"y": ((1, 8), "int32")}, params)
     np.testing.assert_array_equal(outcome.outputs["y"], [[255, 255, 0, 0, 255, 1, 1, 1]])
 
 
 def test_uniforms(movement: Program) -> None:
     x = counted((1, 8), np.int32)
-    outcome = run(
-        *(movement, "uniforms", launch((2,), (4,)), {"x": x}, {"y": (x.shape, "int32")}),
-        uniforms={
-            "factor": np.float32(2.5).tobytes(),
-            "addend": np.array([1, 2, 3, 4], np.int32).tobytes(),
-        },
-    )
+    uniforms = {"factor": np.float32(2.5), "addend": np.array([1, 2, 3, 4], np.int32)}
+    data = {name: value.tobytes() for name, value in uniforms.items()}
+    outcome = moved(movement, "uniforms", x, (2,), (4,), uniforms=data)
     np.testing.assert_array_equal(
         outcome.outputs["y"][0], np.trunc(x[0] * 2.5) + np.tile([1, 2, 3, 4], 2)
     )
@@ -218,9 +201,7 @@ def test_read_image_four_neighbors(vx_folder: Path, dtype: str, letter: str) -> 
     )
     program = compile_vx(source, vx_folder / "cache")
     x = counted((2, 3, 6), dtype)
-    outcome = run(
-        *(program, "k", launch((2, 3, 2), (4, 1, 1)), {"x": x}, {"y": (x.shape, dtype)}),
-    )
+    outcome = moved(program, "k", x, (2, 3, 2), (4, 1, 1))
     np.testing.assert_array_equal(outcome.outputs["y"], x)
     assert {event.kind for event in outcome.events} == set(PAST_END)
 
@@ -247,7 +228,7 @@ def reads(vx_folder: Path) -> Program:
 )
 def test_read_image_of_other_types(reads: Program, dtype: str, line: int) -> None:
     x = counted((1, 4), dtype)
-    outcome = run(reads, "k", launch((1, 1), (4, 1)), {"x": x}, {"y": (x.shape, "float32")})
+    outcome = moved(reads, "k", x, (1, 1), (4, 1), (x.shape, "float32"))
     (event,) = outcome.events
     assert (event.kind, event.count) == ("read_image of another type", 2)
     assert str(event.line) == f"reads.vx:{min({4, 5, 6} - {line})}"
@@ -263,9 +244,7 @@ def test_places_of_accesses_outside(vx_folder: Path) -> None:
     )
     program = compile_vx(source, vx_folder / "cache")
     x = counted((2, 3, 8), np.float16)
-    outcome = run(
-        *(program, "k", launch((1, 1, 1), (8, 1, 1)), {"x": x}, {"y": (x.shape, x.dtype)}),
-    )
+    outcome = moved(program, "k", x, (1, 1, 1), (8, 1, 1))
     assert {(event.kind, event.tensor): event.at for event in outcome.events} == {
         ("read of a slice outside", "x"): (1, 2, 3),
         ("write to a slice outside", "y"): (4, 2, 5),
@@ -284,9 +263,7 @@ def test_places_of_accesses_outside(vx_folder: Path) -> None:
 def test_functions_and_tables(vx_folder: Path, debug: bool, sanitize: bool) -> None:
     program = compile_vx(KERNELS / "style.vx", vx_folder / "cache", debug=debug, sanitize=sanitize)
     x = (counted((1, 2, 16), np.float16) / 8).astype(np.float16)
-    outcome = run(
-        *(program, "style", launch((2, 2, 1), (8, 1, 1)), {"x": x}, {"y": (x.shape, x.dtype)}),
-    )
+    outcome = moved(program, "style", x, (2, 2, 1), (8, 1, 1))
     expected = x.astype(np.float32).reshape(4, 2, 4)
     expected[:, 0, :2] = expected[:, 0, 1::-1].copy()
     expected[:, 1] *= [0.5, 1, 1.5, 2]

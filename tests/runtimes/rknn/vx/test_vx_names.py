@@ -249,10 +249,7 @@ def test_kernel_may_redefine_built_ins(vx_folder: Path) -> None:
     outcome = run(
         *(program, "floor", launch((1,)), {}, {"y": ((1, 4), "int32")}),
         [param(np.int32(5)), param(np.float32(1.5))],
-        uniforms={
-            "remainder": np.int32(100).tobytes(),
-            "step": np.int32(20).tobytes(),
-        },
+        uniforms={"remainder": np.int32(100).tobytes(), "step": np.int32(20).tobytes()},
     )
     assert outcome.outputs["y"].tolist() == [[125, 10, 0, 7]]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +72,7 @@ def test_launch_with_an_offset(
     program = compile_vx(source, vx_folder / "cache")
     where = launch((1, 1, 1), (8, 1, 1), offset=(8, 2, 1))
     outcome = run_vx(
-        *(program, "copy", where, {"x": X}, {"y": (X.shape, X.dtype)}),
-        reverse=reverse,
+        *(program, "copy", where, {"x": X}, {"y": (X.shape, X.dtype)}), reverse=reverse
     )
     np.testing.assert_array_equal(outcome.outputs["y"][1, 2, 8:], X[1, 2, 8:])
     assert (outcome.events, outcome.unwritten) == ([], {"y": (88, (0, 0, 0))})
@@ -343,20 +342,20 @@ __kernel void {name}(image2d_array_t input, __write_only image2d_array_t output,
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "expression", "expected"),
-    [
-        ("exp", "exp(read_imagef(input, at)) * k", lambda x: np.exp(x) * 2),
-        ("expf", "exp(read_imagef(input, at)) * k", lambda x: np.exp(x) * 2),
-        ("floor", "floor(read_imagef(input, at)) * k", lambda x: np.floor(x) * 2),
-        ("select", "select(read_imagef(input, at), (float4)(k), (int4)(0))", lambda x: x),
-        ("memcpy", "read_imagef(input, at)", lambda x: x),
-        ("convert_int4", "read_imagef(input, at)", lambda x: x),
-    ],
-)
-def test_kernel_named_like_function(
-    vx_folder: Path, name: str, expression: str, expected: Any
-) -> None:
+NAMES: dict[str, tuple[str, Callable[[Array], Any]]] = {
+    **dict.fromkeys(("exp", "expf"), ("exp(read_imagef(input, at)) * k", lambda x: np.exp(x) * 2)),
+    "floor": ("floor(read_imagef(input, at)) * k", lambda x: np.floor(x) * 2),
+    "select": ("select(read_imagef(input, at), (float4)(k), (int4)(0))", lambda x: x),
+    **dict.fromkeys(
+        "memcpy convert_int4 native_exp as_int shuffle printf VXC_Clamp".split(),
+        ("read_imagef(input, at)", lambda x: x),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_kernel_named_like_function(vx_folder: Path, name: str) -> None:
+    expression, expected = NAMES[name]
     source = write_source(vx_folder, name, EXP.format(name=name, expression=expression))
     program = compile_vx(source, vx_folder / "cache")
     x = np.linspace(-2, 2, 16, dtype=np.float32).reshape(1, 2, 8)
@@ -367,47 +366,12 @@ def test_kernel_named_like_function(
     np.testing.assert_allclose(outcome.outputs["y"], expected(x), 1e-6)
 
 
-# statement of a kernel -> the message, with the line
-REFUSED = {
-    "VXC_DP8x4_b(v, v, v, v, 0, v);": "5:.*error: VXC_DP8x4_b is not emulated: how its config",
-    "VXC_DP8x4(v, v, v, 0, v);": "5:.*error: the configuration of a dot product is a VXC_512Bits",
-    "VXC_MagPhase(v, v, v, 0);": "5:.*error: VXC_MagPhase is not emulated: it does not exist where",
-    "VXC_Filter(v, v, v, v, 0);": "5:.*error: VXC_Filter is not emulated: it does not exist where",
-    "if (v.s0) VXC_Gather(v, v, v, 0); else v = 0;": "5:.*error: VXC_Gather is not emulated",
-    "int d = dot((int4)(1), (int4)(2));": "5:.*'dot'; it takes float or half",
-    "if (v.s0) {": "6:2: error: expected '}'",
-    "VXC_Nothing(v, v);": "5:.*error: 'VXC_Nothing' is not emulated, or not part of the language",
-    "_viv_asm(NOTHING, v, v);": "5:.*error: _viv_asm has no operation 'NOTHING'",
-    "_viv_asm(GET_IMAGE_STRIDE, v, v);": "GET_IMAGE_STRIDE.* board's compiler does not know it",
-    "vxc_short4 p = (short4)(1);": "'vxc_short4' .*'short4' .*not packed: 32 bits for each",
-    "float4 f = convert_float4(v);": "convert_float4 needs a scalar, or a value of as many",
-    "float4 f = as_float4(v.lo);": "as_float4 needs a value of the same size",
-    "undeclared(v);": "5:.*error: .*'undeclared'",
-    "nowhere(v);": "'nowhere' is declared, but defined nowhere",
-}
-
-
-@pytest.mark.parametrize("statement", REFUSED)
-def test_refused_sources(vx_folder: Path, statement: str) -> None:
-    source = write_source(
-        *(vx_folder, f"refused_{list(REFUSED).index(statement)}"),
-        '#include "cl_viv_vx_ext.h"\nvoid nowhere(vxc_short8 v);\n'
-        "__kernel void k(image2d_array_t x, image2d_array_t y) {\n"
-        "    vxc_short8 v = (vxc_short8)(1);\n"
-        f"    {statement}\n}}\n",
-    )
-    with pytest.raises(OpkitError, match=REFUSED[statement]) as caught:
-        run_launch(compile_vx(source, vx_folder / "cache", vx_version=2), "k")
-    assert "opkit/runtimes/rknn/vx/prelude" not in str(caught.value)
-
-
 _TABLE = "is not emulated: how its configuration encodes 32 terms of three operands is not known"
 _UNKNOWN = "is not emulated: what it computes is not known"
 _MACRO = "is not emulated: use the VXC_ macro that stands for it"
 _NOT_A_NAME = "is not emulated, or not part of the language"
 _ALL_ALIKE = "all arguments must be of one type, and no built-in function takes double"
 _NOT_IN = "is not emulated: it does not exist where VX_VERSION is {}"
-# statement -> the message about its line, for each VX_VERSION
 _EVERYWHERE = {
     **{
         f"VXC_{name}(v, v, v, v, 0, v);": f"VXC_{name} {_TABLE}"
@@ -420,6 +384,7 @@ _EVERYWHERE = {
         f"VXC_{name}(v, v, v, v);": f"VXC_{name} is not emulated: the unit of an offset"
         for name in "Gather Gather_b Scatter Scatter_b AtomicS AtomicS_b".split()
     },
+    "if (v.s0) VXC_Gather(v, v, v, 0); else v = 0;": "VXC_Gather is not emulated",
     **{
         f"m = VXC_MODIFIER_{name}(0, 7, 0, 0);": (
             f"VXC_MODIFIER_{name} is not emulated: the order of its arguments is not known"
@@ -451,6 +416,14 @@ _UNREADABLE = {
     "m = get_image_channel_data_type(x);": "'get_image_channel_data_type'",
     "const sampler_t s = CLK_FILTER_NEAREST;": "'CLK_FILTER_NEAREST'",
     "float pi = M_PI;": "'M_PI'",
+    "VXC_DP8x4(v, v, v, 0, v);": "the configuration of a dot product is a VXC_512Bits",
+    "int d = dot((int4)(1), (int4)(2));": "'dot'; it takes float or half",
+    "VXC_Nothing(v, v);": f"'VXC_Nothing' {_NOT_A_NAME}",
+    "_viv_asm(NOTHING, v, v);": "_viv_asm has no operation 'NOTHING'",
+    "vxc_short4 p = (short4)(1);": "'vxc_short4' .*'short4' .*not packed: 32 bits for each",
+    "float4 h = convert_float4(v);": "convert_float4 needs a scalar, or a value of as many",
+    "float4 k = as_float4(v.lo);": "as_float4 needs a value of the same size",
+    "undeclared(v);": "'undeclared'",
 }
 _BY_VERSION: dict[int, dict[str, str]] = {
     1: {
@@ -470,7 +443,7 @@ _BY_VERSION: dict[int, dict[str, str]] = {
         **{
             f"VXC_{n}(v, v, v, v, 0);": f"VXC_{n} {_NOT_IN.format(2)}"
             for n in ("SelectAdd", "IAdd", "MagPhase", "BitReplace", "DP2x16", "Filter")
-        },
+        }
     },
 }
 
@@ -497,6 +470,21 @@ def test_unsupported_features_are_named(vx_folder: Path, version: int) -> None:
         for line, statement in enumerate(some, 3):
             expected = rf"\.vx:{line}:\d+: error: .*{refused[statement]}"
             assert re.search(expected, str(caught.value)), (statement, str(caught.value))
+        assert "opkit/runtimes/rknn/vx/prelude" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("if (v.s0) {", r"missing\.vx:5:2: error: expected '}'"),
+        ("nowhere(v);", "'nowhere' is declared, but defined nowhere"),
+    ],
+)
+def test_missing_part_of_source(vx_folder: Path, statement: str, message: str) -> None:
+    text = "void nowhere(short8 v);\n__kernel void k(image2d_array_t x, image2d_array_t y) {\n"
+    text += f"    short8 v = (short8)(1);\n    {statement}\n}}\n"
+    with pytest.raises(OpkitError, match=message):
+        run_launch(compile_vx(write_source(vx_folder, "missing", text), vx_folder / "cache"), "k")
 
 
 @pytest.mark.parametrize("type_", ["short", "long", "double", "half", "char", "float4"])
@@ -525,30 +513,6 @@ def test_warnings_have_source_lines(vx_folder: Path) -> None:
     text = "__kernel void k(image2d_array_t y)\n{\n    int x = 4;\n    if (x = 5) { x++; }\n}\n"
     program = compile_vx(write_source(vx_folder, "warning", text), vx_folder / "cache")
     assert re.search(r"warning\.vx:4:11: warning: using the result of an assi", program.diagnostics)
-
-
-def test_signatures_of_preprocessed_source(vx_folder: Path) -> None:
-    text = """
-#define TENSOR __read_only image2d_array_t
-#define KERNEL(suffix) \\
-    __kernel void of_##suffix(TENSOR a, /* not b, */ global int *p, vx_array_int n) { }
-KERNEL(one)
-KERNEL(two)
-#if VX_VERSION == 2
-kernel __attribute__((reqd_work_group_size(2, 3, 4))) void grouped(const float s, bool b) { }
-#endif
-"""
-    source = write_source(vx_folder, "signatures", text)
-    kernels = compile_vx(source, vx_folder / "cache", vx_version=2).kernels
-    assert list(kernels) == ["of_one", "of_two", "grouped"]
-    assert [(p.kind, p.type, p.name) for p in kernels["of_two"].parameters] == [
-        *(("tensor", "image2d_array_t", "a"), ("pointer", "int *", "p")),
-        ("array", "vx_array_int", "n"),
-    ]
-    assert kernels["grouped"].group == (2, 3, 4)
-    assert compile_vx(source, vx_folder / "cache", vx_version=1).kernels.keys() == {
-        *("of_one", "of_two"),
-    }
 
 
 def test_compiled_source_is_cached(vx_folder: Path) -> None:

@@ -134,8 +134,7 @@ def test_operators(vx_folder: Path, element: str) -> None:
     program = compile_vx(source, vx_folder / "cache", debug=True)
     assert program.diagnostics == ""
     outcome = run(
-        *(program, "operators", launch((1,)), {}, {"y": ((1, count + 3), "int32")}),
-        [int32(3)],
+        *(program, "operators", launch((1,)), {}, {"y": ((1, count + 3), "int32")}), [int32(3)]
     )
     wrong = np.flatnonzero(outcome.outputs["y"][0, :count] != 1)
     assert [_line_of(source, int(number)) for number in wrong] == []

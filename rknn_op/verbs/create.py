@@ -188,7 +188,10 @@ def command(
     output = Output(dry_run, is_json, with_git)
     if library_names:
         library_names, others = (*library_names, *map(str, others)), ()
-    new = _new_operator(config, others, bool(model or library_names))
+    new = None  # NAME of a new operator
+    if not (config or model or library_names) and len(others) == 1:
+        is_name = not (others[0].suffix or others[0].is_file())
+        new = others[0] if is_name and others[0] != new_repository.STDIN else None
     configs = [] if new else [*config, *others]
     if (bool(configs), model is not None, bool(library_names)).count(True) > 1:
         raise click.UsageError("Descriptions (-c), --from and --library exclude each other.")
@@ -231,14 +234,6 @@ def command(
         planned = _new(workspace_ / new if workspace_ and new else new, path, given, yes)
     with _workspace(workspace_, output) as inside:
         _create(planned, inside, math_is_done=bool(library_names))
-
-
-def _new_operator(config: Sequence[Path], others: Sequence[Path], has_source: bool) -> Path | None:
-    """Return the NAME of a new operator on the command line, or None."""
-    if config or has_source or len(others) != 1:
-        return None
-    (name,) = others
-    return None if name.suffix or name.is_file() or name == new_repository.STDIN else name
 
 
 def _new(folder: Path | None, path: Path | None, choices: Choices, yes: bool) -> Plan:
@@ -415,7 +410,7 @@ def _create_all(
         )
         if not output.dry_run:
             _commit([each.plan.folder for each in created], output)
-    messages.warn(warning for each in created for warning in each.warnings)
+    messages.warn(warning for each in created for warning in each.plan.warnings)
     if output.is_json:
         _print_json([*output.first, *(each.plan for each in created)])
     else:

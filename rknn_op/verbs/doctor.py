@@ -125,8 +125,15 @@ def findings(toolkit: Path | None, folder: Path) -> Iterator[Finding]:
         toolkit: the Python with the toolkit; None: that of its environment in `folder`.
         folder: the repository, or any other folder.
     """
-    yield _command()
-    yield _python()
+    known = origin()
+    yield Finding("rknn-op", "ok", f"{VERSION}, from {known.url if known else template.ROOT}")
+    machine = f"{platform.system()} on {platform.machine()}"
+    version = f"{platform.python_version()}, {machine}, {sys.executable}"
+    if machine == "Linux on x86_64":
+        yield Finding("Python", "ok", version)
+    else:
+        remedy = "use x86-64 Linux: the check runs there alone"
+        yield Finding("Python", "missing", version, remedy)
     for name in _REQUIRED:
         yield _package(name, "missing", "")
     yield _compiler()
@@ -145,19 +152,6 @@ def findings(toolkit: Path | None, folder: Path) -> Iterator[Finding]:
         yield _lint("workspace", folder)
     elif (folder / "op.yml").is_file() and (folder / "SConstruct").is_file():
         yield _lint("repository", folder)
-
-
-def _command() -> Finding:
-    known = origin()
-    return Finding("rknn-op", "ok", f"{VERSION}, from {known.url if known else template.ROOT}")
-
-
-def _python() -> Finding:
-    machine = f"{platform.system()} on {platform.machine()}"
-    found = f"{platform.python_version()}, {machine}, {sys.executable}"
-    if machine != "Linux on x86_64":
-        return Finding("Python", "missing", found, "use x86-64 Linux: the check runs there alone")
-    return Finding("Python", "ok", found)
 
 
 def _package(name: str, absent: State, use: str) -> Finding:

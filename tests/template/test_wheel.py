@@ -21,14 +21,9 @@ from opkit.errors import OpkitError
 from rknn_op import own_opkit, template
 from rknn_op.creation.wheel import DISTRIBUTION, requirements, wheel
 from rknn_op.own_opkit import environment
-from tests.repositories import ROOT, Repository, copy_template, generate
-from tests.rknn_op.command import assert_error, rknn_op
+from tests.repositories import ROOT, Repository, copy_template
+from tests.rknn_op.command import assert_error, rknn_op, succeeded
 
-DESCRIPTION = """\
-name: Kept
-inputs: {x: {type: VX_TYPE_TENSOR}}
-outputs: {y: {type: VX_TYPE_TENSOR}}
-"""
 PRINT = "from rknn_op.creation.wheel import wheel; w, data = wheel(); print(w.name, w.sha256)"
 MEGABYTE = 1_000_000
 
@@ -45,19 +40,6 @@ def made_by(template: Path, **variables: str) -> list[str]:
         check=True,
     )
     return done.stdout.split()
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a repository; do not change it."""
-    return generate(tmp_path_factory.mktemp("wheel"), DESCRIPTION).path
-
-
-@pytest.fixture
-def root(made: Path, tmp_path: Path) -> Path:
-    """Return a copy of the repository."""
-    shutil.copytree(made, tmp_path / "kept")
-    return tmp_path / "kept"
 
 
 # ---- The file ------------------------------------------------------------------------------------
@@ -289,8 +271,7 @@ def changed(root: Path) -> None:
 @pytest.mark.slow
 def test_each_repository_is_built_with_its_own(made: Path, root: Path) -> None:
     changed(root)
-    done = rknn_op("build", "-p", str(made), "-p", str(root), "-t", "x64")
-    assert done.exit_code == 0, done.output
+    succeeded("build", "-p", made, "-p", root, "-t", "x64")
     assert [(each / "another").exists() for each in (made, root)] == [False, True]
 
 
@@ -299,11 +280,11 @@ def test_wheel_of_other_bytes_is_not_executed(root: Path) -> None:
     (path,) = root.glob("*.whl")
     path.write_bytes(path.read_bytes() + b"\0")
     for verb in ("build", "check"):
-        done = rknn_op(verb, "-p", str(root))
+        done = rknn_op(verb, "-p", root)
         assert_error(done, f"{path}: is not the file that the manifest names by its hash")
     path.unlink()
     assert_error(
-        rknn_op("check", "-p", str(root)),
+        rknn_op("check", "-p", root),
         f"{path}: cannot be read: No such file or directory; restore it",
     )
 
@@ -314,7 +295,7 @@ def test_invalid_wheel_is_a_message(root: Path) -> None:
     content = json.loads((root / manifest.PATH).read_text())
     content["wheel"]["sha256"] = hashlib.sha256(b"no wheel").hexdigest()
     (root / manifest.PATH).write_text(json.dumps(content))
-    assert_error(rknn_op("check", "-p", str(root)), f"{path}: is not a wheel: ")
+    assert_error(rknn_op("check", "-p", root), f"{path}: is not a wheel: ")
 
 
 @pytest.mark.slow

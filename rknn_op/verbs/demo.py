@@ -22,6 +22,7 @@ from rknn_op.creation.new_repository import Plan, create
 from rknn_op.creation.operator_library import plan_operator
 from rknn_op.interrupt import Interrupted
 from rknn_op.scons_runs import Processes, scons
+from rknn_op.verbs import values
 
 _UNFINISHED = ".unfinished-demo"
 """The file in the folder of a demo until its end, unless the demo is killed."""
@@ -183,12 +184,7 @@ Minimum version of the runtime on each target:
 
 @click.command("demo", epilog=f"Examples: {', '.join(examples())}.")
 @click.argument("name", type=click.Choice(examples()), default="deform_conv", metavar="[EXAMPLE]")
-@click.option(
-    "-p",
-    "--path",
-    type=click.Path(path_type=Path),
-    help="The folder to make; default: the example's name.",
-)
+@values.path_option("-p", "--path", help="The folder to make; default: the example's name.")
 def command(name: str, path: Path | None) -> None:
     """Make, build, pack and check the operator of an example."""
     run(name, path or Path(name))

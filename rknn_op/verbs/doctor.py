@@ -29,23 +29,22 @@ from rknn_op.runtimes.models import Toolkit, toolkit_names, toolkits
 from rknn_op.template import origin
 from rknn_op.upkeep import linting
 from rknn_op.upkeep.chosen_operators import operators, roots
+from rknn_op.verbs import values
 
 _COLORS = {"ok": "green", "optional": "yellow", "missing": "red"}
 _WIDTH = 80
 
 
 @click.command("doctor")
-@click.option(
+@values.path_option(
     "-p",
     "--path",
     default=Path(),
-    type=click.Path(path_type=Path),
     metavar="DIR",
     help="An operator repository or a workspace to check, too; default: the current folder.",
 )
-@click.option(
+@values.path_option(
     "--toolkit",
-    type=click.Path(path_type=Path),
     metavar="PYTHON",
     help=f"The Python with {toolkit_names()}; default: that of "
     f"{' or '.join(each.environment for each in toolkits())} in DIR.",

@@ -215,7 +215,7 @@ FORMATS: dict[str, Callable[[Scan], str]] = {"text": as_text, "github": as_githu
 @click.option(
     "--target",
     metavar="CHIP",
-    shell_complete=values.TARGETS,
+    shell_complete=values.targets,
     help="The chip; by default rk3588 for .onnx, rk1808 for .pb. `rknn-op targets` lists all.",
 )
 @click.option("--json", "is_json", is_flag=True, help="Print the result as JSON.")
@@ -227,9 +227,8 @@ FORMATS: dict[str, Callable[[Scan], str]] = {"text": as_text, "github": as_githu
     show_default=True,
     help="For people, or for annotations on GitHub.",
 )
-@click.option(
+@values.path_option(
     "--toolkit",
-    type=click.Path(path_type=Path),
     metavar="PYTHON",
     help=f"Ask {toolkit_names()} too, in the Python that has it: build the model, and show the "
     "differences from the lists.",

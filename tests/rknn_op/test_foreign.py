@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import io
-import json
 import os
 import subprocess
 import sys
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from opkit import manifest
 from tests.repositories import EXAMPLES, ROOT
 from tests.rknn_op.command import commit, git, rknn_op, succeeded
-from tests.rknn_op.older import age
+from tests.rknn_op.older import age, change_wheel
 from tests.rknn_op.packages import PACKAGE, write
 
 pytestmark = pytest.mark.slow
@@ -75,19 +70,8 @@ class Foreign:
 
     def set_wheel_traps(self) -> None:
         """Add code to every module of the wheel; the manifest has its hash."""
-        path = self.root / manifest.PATH
-        content = json.loads(path.read_text())
-        wheel = self.root / content["wheel"]["name"]
-        data = io.BytesIO()
-        with zipfile.ZipFile(wheel) as source, zipfile.ZipFile(data, "w") as target:
-            for entry in source.infolist():
-                text = source.read(entry)
-                if entry.filename.endswith("/__init__.py"):
-                    text = self.code("wheel").encode() + text
-                target.writestr(entry, text)
-        wheel.write_bytes(data.getvalue())
-        content["wheel"]["sha256"] = hashlib.sha256(data.getvalue()).hexdigest()
-        path.write_text(json.dumps(content))
+        code = self.code("wheel").encode()
+        change_wheel(self.root, lambda name, data: code * name.endswith("/__init__.py") + data)
 
     def set_git_traps(self) -> None:
         """Commit all, then name a program for everything that git runs."""

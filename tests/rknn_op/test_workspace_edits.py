@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 import zipfile
 from collections.abc import Sequence
@@ -15,6 +13,7 @@ from opkit import manifest
 from rknn_op.creation.wheel import wheel
 from tests.check.target_repositories import need
 from tests.rknn_op.command import assert_error, commit, git, rknn_op, snapshot, succeeded
+from tests.rknn_op.older import change_wheel
 
 OLD = "rknn_opkit-0.1.9+0123456789ab-py3-none-any.whl"
 
@@ -235,17 +234,13 @@ def _age(ws: Path, *names: str, missing: Sequence[str] = ()) -> None:
         *names: entries with another text.
         missing: entries that the older wheel does not have.
     """
-    own, data = wheel()
-    older = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(older, "w") as target:
-        assert {*names, *missing} <= {*source.namelist()}
-        for entry in source.infolist():
-            more = b"# Older.\n" if entry.filename in names else b""
-            if entry.filename not in missing:
-                target.writestr(entry, more + source.read(entry))
-    (ws / own.name).unlink()
-    (ws / OLD).write_bytes(older.getvalue())
+
+    def older(name: str, data: bytes) -> bytes | None:
+        more = b"# Older.\n" if name in names else b""
+        return None if name in missing else more + data
+
+    with zipfile.ZipFile(ws / wheel()[0].name) as archive:
+        assert {*names, *missing} <= {*archive.namelist()}
+    change_wheel(ws, older, "0.1.9+0123456789ab", "One")
     file = ws / "One" / manifest.PATH
-    content = json.loads(file.read_text())
-    content["wheel"] = {"name": OLD, "sha256": hashlib.sha256(older.getvalue()).hexdigest()}
-    file.write_text(json.dumps(content | {"version": "0.1.9"}))
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"version": "0.1.9"}))

@@ -23,6 +23,7 @@ from rknn_op.creation.wheel import DISTRIBUTION, requirements, wheel
 from rknn_op.own_opkit import environment
 from tests.repositories import ROOT, Repository, copy_template
 from tests.rknn_op.command import assert_error, rknn_op, succeeded
+from tests.rknn_op.older import change_wheel
 
 PRINT = "from rknn_op.creation.wheel import wheel; w, data = wheel(); print(w.name, w.sha256)"
 MEGABYTE = 1_000_000
@@ -247,25 +248,13 @@ def test_sconstruct_is_short(made: Path) -> None:
 
 def changed(root: Path) -> None:
     """Replace a repository's wheel by one that leaves a file in each build."""
-    path = root / manifest.PATH
-    content = json.loads(path.read_text())
-    before = root / content["wheel"]["name"]
-    data = io.BytesIO()
-    with zipfile.ZipFile(before) as source, zipfile.ZipFile(data, "w") as target:
-        for entry in source.infolist():
-            text = source.read(entry)
-            if entry.filename == "opkit/sconstruct.py":
-                text += b"\nPath('another').touch()\n"
-            if entry.filename == "opkit/VERSION":
-                text = b"0.2.0+0123456789ab\n"
-            target.writestr(entry, text)
-    before.unlink()
-    content["wheel"] = {
-        "name": "rknn_opkit-0.2.0+0123456789ab-py3-none-any.whl",
-        "sha256": hashlib.sha256(data.getvalue()).hexdigest(),
-    }
-    (root / content["wheel"]["name"]).write_bytes(data.getvalue())
-    path.write_text(json.dumps(content))
+    version = "0.2.0+0123456789ab"
+    more = {"opkit/sconstruct.py": b"\nPath('another').touch()\n"}
+
+    def change(name: str, data: bytes) -> bytes:
+        return f"{version}\n".encode() if name == "opkit/VERSION" else data + more.get(name, b"")
+
+    change_wheel(root, change, version)
 
 
 @pytest.mark.slow

@@ -178,7 +178,24 @@ def report(found: Plans, is_made: bool) -> str:
     """
     if not found.planned:
         return f"{printable(str(found.model.file))}: {found.target} has all of its operators.\n"
-    parts = [_of_repository(each, is_made) for each in found.planned]
+    parts = []
+    for each in found.planned:
+        made, spec = each.draft, each.draft.spec
+        nodes = f"{len(made.nodes)} node{'s' * (len(made.nodes) != 1)}"
+        verb = "" if is_made else "would be made: "
+        count = len(made.recorded.files)
+        recorded = f"{count}, {made.recorded.size / 1000:,.1f} KB" if count else "none"
+        lines = [
+            f"{verb}{each.plan.folder}: {spec.name} ({nodes}), for {', '.join(spec.runtimes)}",
+            *_wrapped(f"Reference: {made.source.value}."),
+            *_wrapped(_MATH[made.source].format(lower=spec.lower)),
+            *_wrapped(f"Recorded cases: {recorded}."),
+            *(line for note in made.notes for line in _wrapped(note, "- ")),
+        ]
+        if made.questions:
+            lines += ["  Questions, also in op.yml:"]
+            lines += [line for each in made.questions for line in _wrapped(each.text, "- ")]
+        parts.append("\n".join(lines))
     if found.notes:
         parts.append("\n".join(line for note in found.notes for line in _wrapped(printable(note))))
     if is_made:
@@ -190,25 +207,6 @@ def report(found: Plans, is_made: bool) -> str:
             lines.append(f"    rknn-op graft {model} -p {folders} -o {output}")
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
-
-
-def _of_repository(each: Planned, is_made: bool) -> str:
-    found, spec = each.draft, each.draft.spec
-    nodes = f"{len(found.nodes)} node{'s' * (len(found.nodes) != 1)}"
-    verb = "" if is_made else "would be made: "
-    count = len(found.recorded.files)
-    recorded = f"{count}, {found.recorded.size / 1000:,.1f} KB" if count else "none"
-    lines = [
-        f"{verb}{each.plan.folder}: {spec.name} ({nodes}), for {', '.join(spec.runtimes)}",
-        *_wrapped(f"Reference: {found.source.value}."),
-        *_wrapped(_MATH[found.source].format(lower=spec.lower)),
-        *_wrapped(f"Recorded cases: {recorded}."),
-        *(line for note in found.notes for line in _wrapped(note, "- ")),
-    ]
-    if found.questions:
-        lines += ["  Questions, also in op.yml:"]
-        lines += [line for each in found.questions for line in _wrapped(each.text, "- ")]
-    return "\n".join(lines)
 
 
 def _wrapped(text: str, mark: str = "") -> list[str]:

@@ -64,7 +64,10 @@ def recorded_cases(
     differences = []
     size, tolerance, too_many = 0, 0.0, sys.maxsize
     for call in calls:
-        name = _free_name(call.node.name, files)
+        base = re.sub(r"[^A-Za-z0-9_-]+", "_", call.node.name).strip("_-")[:60] or "node"
+        used = {each.lower() for each in files}
+        names = (base, *(f"{base}_{index}" for index in range(2, len(files) + 3)))
+        name = next(each for each in names if f"{each}.npz".lower() not in used)
         try:
             case = _case(found, call, name, operator.spec)
             outputs = {
@@ -107,14 +110,6 @@ def recorded_cases(
 
 class _UnfitError(Exception):
     """A call cannot be a case."""
-
-
-def _free_name(node: str, taken: Mapping[str, bytes]) -> str:
-    """Return a name for a file that is like the name of a node."""
-    base = re.sub(r"[^A-Za-z0-9_-]+", "_", node).strip("_-")[:60] or "node"
-    used = {name.lower() for name in taken}
-    names = [base, *(f"{base}_{index}" for index in range(2, len(taken) + 3))]
-    return next(name for name in names if f"{name}.npz".lower() not in used)
 
 
 def _case(found: Signature, call: Call, name: str, spec: OpSpec) -> Case:

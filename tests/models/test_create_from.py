@@ -529,6 +529,24 @@ def test_invalid_choices(tmp_path: Path, options: list[str], message: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (["--node", "twice"], "--node twice: 2 nodes have this name (Relu); rename them in the"),
+        (["--op", "Selu"], "--op Selu: all inputs are constant; converters compute such nodes"),
+    ],
+)
+def test_nodes_without_a_choice(tmp_path: Path, option: list[str], message: str) -> None:
+    nodes = [
+        helper.make_node("Relu", ["x"], ["a"], name="twice"),
+        helper.make_node("Relu", ["a"], ["y"], name="twice"),
+        helper.make_node("Selu", ["c"], ["z"]),
+    ]
+    c = constant("c", np.ones(2, np.float32))
+    proto = model(nodes, [value("x", [2])], [value("y", [2]), value("z", [2])], [c])
+    assert_error(create(saved(proto, tmp_path), *option, "-p", tmp_path / "made"), message)
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--from", "m.onnx", "-c", "a.yml", "--all", "-p", "x"], "exclude each other"),

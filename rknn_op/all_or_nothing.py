@@ -82,8 +82,9 @@ def refuse_existing(folder: Path) -> None:
         raise OpkitError(f"{folder} already exists; pass another folder, or delete it")
 
 
-def create_folder(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Make a folder atomically.
+@contextmanager
+def new_folder(folder: Path, files: Mapping[str, bytes]) -> Iterator[None]:
+    """Make a folder atomically; remove it if the block raises an exception.
 
     Args:
         folder: the new folder.
@@ -91,17 +92,6 @@ def create_folder(folder: Path, files: Mapping[str, bytes]) -> None:
 
     Raises:
         OpkitError: it cannot be made, or its path exists now.
-    """
-    with new_folder(folder, files):
-        pass
-
-
-@contextmanager
-def new_folder(folder: Path, files: Mapping[str, bytes]) -> Iterator[None]:
-    """Make a folder, as create_folder does; remove it if the block raises an exception.
-
-    Raises:
-        OpkitError: as create_folder does.
     """
     with staging(absolute(folder).parent, folder) as scratch:
         stage(scratch / folder.name, folder, files)

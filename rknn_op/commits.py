@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 from opkit.errors import OpkitError
@@ -29,7 +28,12 @@ def uncommitted(folder: Path) -> list[str]:
         OpkitError: the name of a filter is invalid.
     """
     try:
-        configuration = [*_CONFIGURATION, *_without_filters(folder)]
+        configuration = [*_CONFIGURATION]
+        listed = _git("config", "--null", "--name-only", "--get-regexp", _FILTERS, folder=folder)
+        for name in filter(None, listed.stdout.split("\0")):
+            if "=" in name:  # git would read it as the name of another key
+                raise OpkitError(f"{folder}: git's configuration has an invalid name: {name!r}")
+            configuration.append(f"{name}={'false' if name.endswith('.required') else ''}")
         status = _git(
             *(word for each in configuration for word in ("-c", each)),
             *("status", "--porcelain", "--ignore-submodules=all", "--", "."),
@@ -85,19 +89,6 @@ def first_commit(folder: Path, message: str) -> None:
     except BaseException:  # Ctrl-C, too
         shutil.rmtree(folder / ".git", ignore_errors=True)
         raise
-
-
-def _without_filters(folder: Path) -> Iterator[str]:
-    """Yield the configuration that turns off all filters.
-
-    Raises:
-        OpkitError: the name of a filter is invalid.
-    """
-    listed = _git("config", "--null", "--name-only", "--get-regexp", _FILTERS, folder=folder)
-    for name in filter(None, listed.stdout.split("\0")):
-        if "=" in name:  # git would read it as the name of another key
-            raise OpkitError(f"{folder}: git's configuration has an invalid name: {name!r}")
-        yield f"{name}={'false' if name.endswith('.required') else ''}"
 
 
 def _git(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:

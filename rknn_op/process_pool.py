@@ -7,7 +7,6 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from threading import Thread
 from typing import TypeVar
 
@@ -35,21 +34,15 @@ def parallel(
         initializer=_begin,
     )
     try:
-        with _blocked(signal.SIGINT):  # until each worker ignores it
+        # Delayed until each worker ignores it: processes that begin meanwhile never get it.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        try:
             results = workers.map(function, items, chunksize=at_once)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         yield from results
     finally:
         workers.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _blocked(number: signal.Signals) -> Iterator[None]:
-    """Delay a signal to the end of the context; processes that begin in it never get it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [number])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin() -> None:

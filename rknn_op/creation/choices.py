@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache
 from pathlib import Path
 from string import Template
 
@@ -136,7 +135,7 @@ def ask_name() -> str:
     Raises:
         OpkitError: the input has ended.
     """
-    return _ask("op_name", STARTER_NAME, _checked_name)
+    return _ask("op_name", STARTER_NAME, check_name)
 
 
 def check_name(name: str) -> None:
@@ -167,33 +166,19 @@ def ask_choices(name: str, given: Choices, licenses: Path = template.LICENSES) -
     """
     chosen = with_defaults(given)
     names = chosen.runtimes
-
-    def checked_runtimes(answer: str) -> str:
-        _check_runtimes_of(name, given.target, _names(answer))
-        return answer
-
     if not given.runtimes:
-        names = _names(_ask("runtimes", ", ".join(names), checked_runtimes))
-    license = given.license
 
-    def checked_license(answer: str) -> str:
-        license_text(licenses, answer, "", name)
-        return answer
+        def check(answer: str) -> None:
+            _check_runtimes_of(name, given.target, _names(answer))
 
-    def checked_author(answer: str) -> str:
-        license_text(licenses, license, answer, name)
-        return answer
-
-    def checked_extras(answer: str) -> str:
-        left_out(answer)
-        return answer
-
-    if not license:
-        license = _ask("license", NO_LICENSE, checked_license)
+        names = _names(_ask("runtimes", ", ".join(names), check))
+    license = given.license or _ask(
+        "license", NO_LICENSE, lambda answer: license_text(licenses, answer, "", name)
+    )
     author = given.author
     if not author and license.lower() != NO_LICENSE:
-        author = _ask("author", "", checked_author)
-    more = given.extras or _ask("extras", DEFAULT_EXTRAS, checked_extras)
+        author = _ask("author", "", lambda answer: license_text(licenses, license, answer, name))
+    more = given.extras or _ask("extras", DEFAULT_EXTRAS, left_out)
     return replace(chosen, runtimes=names, license=license, author=author, extras=more)
 
 
@@ -230,11 +215,6 @@ def check_runtimes(names: Sequence[str]) -> None:
         raise OpkitError(f"no runtime (expected {expected})")
 
 
-def _checked_name(answer: str) -> str:
-    check_name(answer)
-    return answer
-
-
 def _names(answer: str) -> list[str]:
     return answer.lower().replace(",", " ").split()
 
@@ -260,16 +240,18 @@ def _check_runtimes_of(name: str, target: str, names: Sequence[str]) -> None:
         raise OpkitError("; ".join(filter(None, [error.complaint.message, hint]))) from None
 
 
-def _ask(question: str, default: str, checked: Callable[[str], str]) -> str:
-    """Ask until the answer is valid."""
+def _ask(question: str, default: str, check: Callable[[str], object]) -> str:
+    """Ask until the check of the answer raises no OpkitError."""
 
     def value(answer: str) -> str:
         try:
-            return checked(answer)
+            check(answer)
         except OpkitError as error:
             raise click.UsageError(str(error)) from None
+        return answer
 
-    text = _texts()[question]
+    content = json.loads((template.ROOT / "cookiecutter.json").read_text(encoding="utf-8"))
+    text: str = content["__prompts__"][question]
     try:
         answer: str = click.prompt(
             text, default, value_proc=value, show_default=bool(default), err=True
@@ -277,10 +259,3 @@ def _ask(question: str, default: str, checked: Callable[[str], str]) -> str:
     except click.Abort:
         raise OpkitError(f"no answer to {text!r}; pass --yes for the default answers") from None
     return answer
-
-
-@cache
-def _texts() -> dict[str, str]:
-    """Return the text of each question."""
-    content = json.loads((template.ROOT / "cookiecutter.json").read_text(encoding="utf-8"))
-    return dict(content["__prompts__"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from opkit import runtimes
@@ -56,6 +56,8 @@ def schema(runtimes: Mapping[str, Described], default: str) -> Schema:
         default: the runtime of a description without `runtimes`.
     """
     parts = [runtime.describe for runtime in runtimes.values()]
+    targets = [target for each in parts for target in each.targets]
+    frameworks = dict.fromkeys(framework for each in parts for framework in each.frameworks)
     own_keys = {key: value for each in parts for key, value in each.keys.items()}
     foreign_keys: Schema = {key: {} for each in parts for key in each.foreign_keys}
     return {
@@ -64,7 +66,20 @@ def schema(runtimes: Mapping[str, Described], default: str) -> Schema:
         "type": "object",
         "required": ["name", "inputs", "outputs"],
         "properties": {
-            **_operator_keys(parts, default),
+            "name": {"description": "The operator's name, and its type in models.", **_NAME},
+            "framework": {
+                "description": "The framework of the models.",
+                **any_case_words(frameworks),
+            },
+            "target_platform": {
+                "description": "The default target of builds.",
+                **any_case_words(targets),
+            },
+            "runtimes": {
+                "description": f"The runtimes of the operator; by default [{default}].",
+                **_list({"enum": [each.name for each in parts]}, min_items=1),
+                "examples": [[each.name] for each in parts],
+            },
             **_PARAMETER_KEYS,
             **_BUILD_KEYS,
             **own_keys,
@@ -76,26 +91,6 @@ def schema(runtimes: Mapping[str, Described], default: str) -> Schema:
         ]
         + [_ELEMENTWISE],
         "$defs": {"param": {"allOf": [_of_type(row) for row in PARAM_TYPES.values()]}},
-    }
-
-
-def _operator_keys(runtimes: Sequence[RuntimeDescription], default: str) -> Schema:
-    """Return the schemas of name, framework, target and runtimes."""
-    targets = [target for each in runtimes for target in each.targets]
-    frameworks = dict.fromkeys(framework for each in runtimes for framework in each.frameworks)
-    names = [each.name for each in runtimes]
-    return {
-        "name": {"description": "The operator's name, and its type in models.", **_NAME},
-        "framework": {"description": "The framework of the models.", **any_case_words(frameworks)},
-        "target_platform": {
-            "description": "The default target of builds.",
-            **any_case_words(targets),
-        },
-        "runtimes": {
-            "description": f"The runtimes of the operator; by default [{default}].",
-            **_list({"enum": names}, min_items=1),
-            "examples": [[name] for name in names],
-        },
     }
 
 

@@ -51,22 +51,7 @@ def starter(operator: str, runtimes: Sequence[str] = (DEFAULT,)) -> str:
 
 def with_runtimes(text: str, names: Sequence[str]) -> str:
     """Set the runtimes of a description."""
-    return _with_entry(text, "runtimes", f"[{', '.join(names)}]")
-
-
-def with_name(text: str, name: str) -> str:
-    """Set the operator's name in a description."""
-    return _with_entry(text, "name", name)
-
-
-def with_target(text: str, name: str) -> str:
-    """Set the default target of a description."""
-    return _with_entry(text, "target_platform", name)
-
-
-def with_framework(text: str, name: str) -> str:
-    """Set the framework of a description."""
-    return _with_entry(text, "framework", name)
+    return with_entry(text, "runtimes", f"[{', '.join(names)}]")
 
 
 def with_repeated_input(text: str, count: int) -> str:
@@ -138,7 +123,7 @@ def _root(text: str) -> yaml.MappingNode:
     return root
 
 
-def _with_entry(text: str, name: str, value: str) -> str:
+def with_entry(text: str, name: str, value: str) -> str:
     """Set the value of a key in a description; a new key goes after the first one.
 
     Args:
@@ -157,9 +142,6 @@ def _with_entry(text: str, name: str, value: str) -> str:
     after_first_entry = root.value[1][0].start_mark
     start, indent = after_first_entry.index, " " * after_first_entry.column
     return f"{text[:start]}{name}: {value}\n{indent}{text[start:]}"
-
-
-_REWRITE = {"target_platform": with_target, "framework": with_framework}
 
 
 def adapted(
@@ -181,7 +163,7 @@ def adapted(
     """
     changed = with_runtimes(text, names)
     if target:
-        changed = with_target(changed, target)
+        changed = with_entry(changed, "target_platform", target)
     if not names or not set(names) <= set(available()):
         parse(changed, file)  # raises the error
     chosen = [available()[name].describe for name in names]
@@ -204,7 +186,7 @@ def adapted(
     for key in refused:
         value, instead = entries(changed)[key][1], getattr(spec, key)
         warnings[key] = f"{value} is not for {listed}; op.yml has {instead}"
-        changed = _REWRITE[key](changed, instead)
+        changed = with_entry(changed, key, instead)
     lines = {key: line for key, (line, _) in entries(text).items()}
     return changed, [
         Complaint(file, problem, lines[key], field=key, severity="warning")

@@ -32,7 +32,7 @@ from rknn_op.all_or_nothing import (
 from rknn_op.creation import workspaces
 from rknn_op.creation.choices import DEFAULTS, Choices, left_out, license_text, refuse_target
 from rknn_op.creation.description_schema import with_schema
-from rknn_op.creation.description_texts import adapted, with_target
+from rknn_op.creation.description_texts import adapted, with_entry
 from rknn_op.creation.wheel import REQUIREMENTS, Extra, lock_text, requirements_text, wheel
 from rknn_op.template import Origin, documentation, origin
 
@@ -71,12 +71,10 @@ class Created:
 
     Attributes:
         plan: its plan.
-        warnings: of its plan.
         staged: the folder with its files, which is to be renamed; None in a dry run.
     """
 
     plan: Plan
-    warnings: Sequence[Complaint] = ()
     staged: Path | None = None
 
 
@@ -130,7 +128,7 @@ def plan_text(
         text, found = adapted(text, choices.runtimes, changed, choices.target)
         warnings = [each._replace(file=source) for each in found]
     elif choices.target:
-        text = with_target(text, choices.target)
+        text = with_entry(text, "target_platform", choices.target)
     if choices.runtimes or choices.target:
         spec = runtimes.parse(text, f"{source}, changed by options")
     folder = folder or parent / spec.name
@@ -166,12 +164,16 @@ def created(plans: Sequence[Plan], more: Mapping[str, bytes] = {}) -> Iterator[N
         more: as of create, for each of them.
 
     Raises:
-        OpkitError: one cannot be made, or its path exists now.
+        OpkitError: one cannot be made, its path exists now, or two have one path.
     """
     if not plans:
         yield
         return
-    _refuse_equal([plan.folder for plan in plans])
+    seen = set[str]()
+    for plan in plans:
+        if str(plan.folder).lower() in seen:
+            raise OpkitError(f"{plan.folder} would be made twice; name each operator once")
+        seen.add(str(plan.folder).lower())
     contents = [_contents(plan) for plan in plans]
     called = plans[0].folder if len(plans) == 1 else plans[0].folder.parent
     with staging(absolute(plans[0].folder).parent, called) as scratch, ExitStack() as undo:
@@ -185,19 +187,6 @@ def created(plans: Sequence[Plan], more: Mapping[str, bytes] = {}) -> Iterator[N
                 workspaces.require_package(root, plan.extra)
         undo.enter_context(moved(places))
         yield
-
-
-def _refuse_equal(folders: Sequence[Path]) -> None:
-    """Refuse duplicate paths of repositories.
-
-    Raises:
-        OpkitError: two have one.
-    """
-    seen = set[str]()
-    for folder in folders:
-        if str(folder).lower() in seen:
-            raise OpkitError(f"{folder} would be made twice; name each operator once")
-        seen.add(str(folder).lower())
 
 
 def rehearse(plan: Plan) -> dict[str, list[str]]:
@@ -216,31 +205,14 @@ def _contents(plan: Plan) -> dict[str, dict[str, bytes]]:
         OpkitError: it cannot be made.
     """
     root = workspaces.workspace_for(plan.folder, plan.choices.workspace)
-    contents = contents_alone(plan)
-    if root is None:
-        return contents
-    of_member = {
-        owner: workspaces.member_files(files, root, plan.folder)
-        for owner, files in contents.items()
-    }
-    return {owner: files for owner, files in of_member.items() if files}
-
-
-def contents_alone(plan: Plan) -> dict[str, dict[str, bytes]]:
-    """Return owner -> path -> content of every file of a standalone repository.
-
-    Raises:
-        OpkitError: it cannot be made.
-    """
     repository.refuse_path(plan.folder)
     spec, chosen = plan.spec, runtimes.selected(plan.spec)
     own, data = wheel()
     skeletons = once_only_files(spec, chosen)
     of_operator = {
         **_encoded(skeletons),
-        **_encoded(
-            {"op.yml": f"{plan.text}\n", REQUIREMENTS: requirements_text(own, "", plan.extra)}
-        ),
+        "op.yml": f"{plan.text}\n".encode(),
+        REQUIREMENTS: requirements_text(own, "", plan.extra).encode(),
         **plan.files,
     }
     reference = of_operator[f"{spec.lower}_reference.py"].decode()
@@ -260,11 +232,18 @@ def contents_alone(plan: Plan) -> dict[str, dict[str, bytes]]:
     of_operator["README.md"] += documentation(known).encode()
     cruft = {CRUFT: cruft_text(_cruft_state(plan, known, sorted(of_operator)))} if known else {}
     more = {manifest.PATH: manifest.to_text(written), LOCK: lock, **cruft}
-    return {
+    contents = {
         "yours": copied | of_operator,
         "generated": _encoded(generated | more),
         "opkit": {own.name: data},
     }
+    if root is None:
+        return contents
+    of_member = {
+        owner: workspaces.member_files(files, root, plan.folder)
+        for owner, files in contents.items()
+    }
+    return {owner: files for owner, files in of_member.items() if files}
 
 
 def _encoded(texts: Mapping[str, str]) -> dict[str, bytes]:
@@ -312,7 +291,7 @@ def _stage_one(
             stage(staged, planned.folder, *contents.values())
     except OpkitError as error:
         return error
-    return Created(planned, planned.warnings, staged)
+    return Created(planned, staged)
 
 
 def _cruft_state(plan: Plan, known: Origin, skipped: Sequence[str]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ of the library has what `python -m benchmarks.operators` measured of each operat
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,6 +37,8 @@ from rknn_op.creation.new_repository import Plan
 _FACTS = "library.yml"
 MEASURED = "measured.yml"
 _TEMPLATES = "templates"
+_OWN_KERNEL = re.compile(r"_(?!cpu_)[a-z]+_kernel\b")
+"""A function of tests that not every runtime has, such as `check_vx_kernel`."""
 
 
 @dataclass(frozen=True)
@@ -110,10 +113,12 @@ class LibraryOperator:
         Args:
             spec: the operator, adapted to the runtimes.
         """
-        own = {*once_only_files(self.spec, runtimes.selected(self.spec))}
-        written = once_only_files(spec, runtimes.selected(spec), source_section(self))
-        foreign = own - {*written}
-        folders = {*runtimes.available()} - {*spec.runtimes}
+        lines = (
+            textwrap.fill(line, LINE_LENGTH, initial_indent="* ", subsequent_indent="  ")
+            for line in source_lines(self)
+        )
+        source = "## Source of the math\n\n" + "".join(f"{line}\n" for line in lines)
+        written = once_only_files(spec, runtimes.selected(spec), source)
         found = {
             name: text.encode()
             for name, text in {"README.md": written["README.md"], **self._rendered(spec)}.items()
@@ -122,23 +127,27 @@ class LibraryOperator:
             is_part = path.stem.endswith(".part")
             if path.is_file() and path.suffix not in (".yml", ".pyc") and not is_part:
                 found[path.relative_to(self.folder).as_posix()] = path.read_bytes()
-        others = {
-            function
-            for runtime in runtimes.available().values()
-            if runtime.name not in spec.runtimes
-            for function in runtime.check.test_functions
+        absent = {
+            name: each for name, each in runtimes.available().items() if name not in spec.runtimes
         }
-        return {
-            name: data
+        foreign = {name for name in found if name.partition("/")[0] in absent}
+        # The parts with files and functions of tests take long to import, and are needed rarely.
+        if extra := found.keys() - written.keys() - foreign:
+            lost = [each for each in runtimes.selected(self.spec) if each.name in absent]
+            foreign |= extra & {*(once_only_files(self.spec, lost) if lost else ())}
+        tests = {
+            name: data.decode()
             for name, data in found.items()
-            if name not in foreign
-            and name.partition("/")[0] not in folders
-            and not (
-                name.startswith("tests/")
-                and name.endswith(".py")
-                and any(function in data.decode() for function in others)
-            )
+            if name.startswith("tests/") and name.endswith(".py")
         }
+        if any(map(_OWN_KERNEL.search, tests.values())):
+            functions = {name for each in absent.values() for name in each.check.test_functions}
+            foreign |= {
+                name
+                for name, text in tests.items()
+                if any(function in text for function in functions)
+            }
+        return {name: data for name, data in found.items() if name not in foreign}
 
     def _rendered(self, spec: OpSpec) -> dict[str, str]:
         """Return path -> text of the files that are made from templates."""
@@ -167,15 +176,6 @@ class LibraryOperator:
                     **own,
                 )
         return found
-
-
-def source_section(operator: LibraryOperator) -> str:
-    """Return the README's section on an operator's source, limits, error and speed."""
-    lines = (
-        textwrap.fill(line, LINE_LENGTH, initial_indent="* ", subsequent_indent="  ")
-        for line in source_lines(operator)
-    )
-    return "## Source of the math\n\n" + "".join(f"{line}\n" for line in lines)
 
 
 def source_lines(operator: LibraryOperator) -> Iterator[str]:
@@ -226,14 +226,19 @@ def named_operator(library: Path, name: str) -> LibraryOperator:
     Raises:
         OpkitError: the library does not have it.
     """
-    for file in descriptions(library):
-        if is_name_of(file.stem, name):  # reading all takes longer
-            return _operator(file, measured(library))
+    if operator := in_library(library, name):
+        return operator
     hint = did_you_mean(name, [each.spec.name for each in operators(library)])
     raise OpkitError(
         f"the library has no operator '{printable(shortened(name))}'; "
         f"{hint or '`rknn-op library` lists them'}"
     )
+
+
+def in_library(library: Path, name: str) -> LibraryOperator | None:
+    """Return an operator of a library by its name, as named_operator; None if it has none."""
+    file = next((each for each in descriptions(library) if is_name_of(each.stem, name)), None)
+    return _operator(file, measured(library)) if file else None  # reading all takes longer
 
 
 def is_name_of(folder: str, name: str) -> bool:
@@ -397,6 +402,9 @@ the count of valid rows.
 """
 
 
+_TITLES = {"onnx": "ONNX", "tensorflow": "TensorFlow"}
+
+
 def page(found: Iterable[LibraryOperator]) -> str:
     """Return the page of the documentation about operators, as Markdown."""
     rows = [
@@ -405,18 +413,9 @@ def page(found: Iterable[LibraryOperator]) -> str:
         for each in found
     ]
     topk = details(named_operator(template.EXAMPLES, "TopK"))
-    text = _PAGE.format(topk="".join(topk.splitlines(keepends=True)[:3]), frameworks=_frameworks())
-    return text + "".join(f"{row}\n" for row in rows)
-
-
-_TITLES = {"onnx": "ONNX", "tensorflow": "TensorFlow"}
-
-
-def _frameworks() -> str:
-    """Return the paragraph on runtimes without ONNX models."""
     parts = [runtime.describe for runtime in runtimes.available().values()]
     others = " or ".join(f"`--runtime {each.name}`" for each in parts if "onnx" in each.frameworks)
-    return "\n".join(
+    frameworks = "\n".join(
         textwrap.fill(
             f"With `{each.name}` among the runtimes, a repository is for models of "
             f"{' and '.join(_TITLES[name] for name in each.frameworks)}, because {each.title} has "
@@ -427,3 +426,5 @@ def _frameworks() -> str:
         for each in parts
         if "onnx" not in each.frameworks
     )
+    text = _PAGE.format(topk="".join(topk.splitlines(keepends=True)[:3]), frameworks=frameworks)
+    return text + "".join(f"{row}\n" for row in rows)

@@ -151,23 +151,6 @@ def plan_workspace(folder: Path) -> NewWorkspace:
     return NewWorkspace(folder, new, kept)
 
 
-def init_workspace(folder: Path) -> Sequence[str]:
-    """Make a folder a workspace, atomically.
-
-    Args:
-        folder: as of plan_workspace.
-
-    Returns:
-        The paths of the user's existing files, which were not written.
-
-    Raises:
-        OpkitError: as plan_workspace does; or a file cannot be written.
-    """
-    new = plan_workspace(folder)
-    with made_workspace(new):
-        return new.kept
-
-
 @contextmanager
 def made_workspace(new: NewWorkspace) -> Iterator[None]:
     """Make a workspace; undo it if the block raises an exception.
@@ -240,6 +223,8 @@ def require_current(root: Path) -> None:
 def member_files(files: Mapping[str, bytes], root: Path, folder: Path) -> dict[str, bytes]:
     """Return path -> content of the files of a repository that are in a member's folder.
 
+    The manifest of a member has neither the shared files nor the lock.
+
     Args:
         files: those of the standalone repository.
         root: the workspace.
@@ -247,9 +232,16 @@ def member_files(files: Mapping[str, bytes], root: Path, folder: Path) -> dict[s
     """
     own = workspace_members.own_files(files)
     for path in {*WITH_PATHS} & {*own}:
-        own[path] = member_text(own[path].decode(), up(root, folder)).encode()
+        text = own[path].decode()
+        for alone, member in passages(up(root, folder)):
+            text = text.replace(alone, member)
+        own[path] = text.encode()
     if manifest.PATH in own:
-        own[manifest.PATH] = member_manifest(own[manifest.PATH].decode()).encode()
+        whole = manifest.from_text(own[manifest.PATH].decode())
+        once = workspace_members.own_files(whole.once)
+        generated = tuple(path for path in whole.generated if not workspace_members.is_shared(path))
+        text = manifest.to_text(whole._replace(once=once, generated=generated, lock=""))
+        own[manifest.PATH] = text.encode()
     return own
 
 
@@ -273,14 +265,6 @@ def up(root: Path, folder: Path) -> str:
     return "../" * depth
 
 
-def member_manifest(text: str) -> str:
-    """Return a repository's manifest without the shared files and the lock."""
-    whole = manifest.from_text(text)
-    once = workspace_members.own_files(whole.once)
-    generated = tuple(path for path in whole.generated if not workspace_members.is_shared(path))
-    return manifest.to_text(whole._replace(once=once, generated=generated, lock=""))
-
-
 def whole_manifest(member: Manifest, shared: Manifest) -> Manifest:
     """Return a member's manifest as that of a standalone repository."""
     generated = {*member.generated, *filter(workspace_members.is_shared, shared.generated)}
@@ -295,27 +279,12 @@ def whole_manifest(member: Manifest, shared: Manifest) -> Manifest:
 # ---- README.md and SConstruct of a member --------------------------------------------------------
 
 
-def member_text(text: str, to_root: str) -> str:
-    """Return the text of a user's file with the paths of a member; other text stays.
+def passages(to_root: str) -> list[tuple[str, str]]:
+    """Return passages of the user's files: of a standalone repository, and of a member.
 
     Args:
-        text: that of a standalone repository.
         to_root: the path to the workspace, such as `../`.
     """
-    for alone, member in _passages(to_root):
-        text = text.replace(alone, member)
-    return text
-
-
-def text_alone(text: str, to_root: str) -> str:
-    """Return the text of a member's file, as it was before member_text."""
-    for alone, member in reversed(_passages(to_root)):
-        text = text.replace(member, alone)
-    return text
-
-
-def _passages(to_root: str) -> list[tuple[str, str]]:
-    """Return passages of files: of a standalone repository, and of a member."""
     return [
         (f"    {_INSTALL}\n", f"    (cd {to_root[:-1]} && {_INSTALL})\n"),
         ("    .venv/bin/scons", f"    {to_root}.venv/bin/scons"),

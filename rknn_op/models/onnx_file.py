@@ -33,11 +33,13 @@ def load(file: Path) -> Any:
     Raises:
         OpkitError: onnx is not installed, or the file is not a valid model.
     """
-    onnx = required("onnx")
+    required("onnx")
     try:
-        proto = _parsed(onnx, file)
+        proto = _parsed(file)
         _check_size(proto)
-        _check_names(proto)
+        for name in _names(proto):
+            if isinstance(name, bytes):  # protobuf returns bytes for a name that is not UTF-8
+                raise InvalidError(f"the name {shortened(ascii(name)[1:])} is not UTF-8")
         data_folder([each for each in _tensors(proto) if each.external_data], file)
         return proto
     except InvalidError as error:
@@ -55,19 +57,35 @@ def load_with_shapes(file: Path) -> Any:
     proto = load(file)
     onnx = required("onnx")
     for tensor in _tensors(proto):
-        _drop_values(onnx, tensor)
+        if tensor.ByteSize() > _SMALL and not tensor.external_data:
+            for name in _VALUES:
+                tensor.ClearField(name)
+            tensor.data_location = onnx.TensorProto.EXTERNAL
+            tensor.external_data.add(key="location", value="dropped")
     try:
-        return _with_shapes(onnx, proto)
-    except InvalidError as error:
-        raise model_files.model_error(file, error) from None
+        with _limited_memory():
+            if proto.functions:
+                proto = required("onnx.inliner").inline_local_functions(proto)
+            return onnx.shape_inference.infer_shapes(proto, data_prop=True)
+    except MemoryError:
+        problem = f"shape inference needs more than {_MAX_MEMORY // 1024**3} GB of memory"
+    except (  # those of onnx have no common base class
+        ValueError,
+        RuntimeError,
+        onnx.checker.ValidationError,
+        onnx.shape_inference.InferenceError,
+    ) as error:
+        reason = printable(shortened(str(error).strip().partition("\n")[0], 300))
+        problem = f"is not a valid ONNX model: {reason}"
+    raise model_files.model_error(file, InvalidError(problem))
 
 
-def _parsed(onnx: Any, file: Path) -> Any:
+def _parsed(file: Path) -> Any:
     from google.protobuf.message import DecodeError
 
     data = model_files.contents(file, "an ONNX model")
     try:
-        proto = onnx.load_model_from_string(data)
+        proto = required("onnx").load_model_from_string(data)
     except DecodeError:
         raise InvalidError("is not an ONNX model, or is truncated") from None
     if not proto.HasField("graph") or not proto.opset_import:
@@ -83,11 +101,6 @@ def _check_size(proto: Any) -> None:
     functions = {(each.domain, each.name): each.node for each in proto.functions}
     counts: dict[tuple[str, str], tuple[int, int]] = {}
 
-    def count_called(function: tuple[str, str], depth: int) -> tuple[int, int]:
-        if function not in counts:
-            counts[function] = count(functions[function], depth + 1)
-        return counts[function]
-
     def count(nodes: Iterable[Any], depth: int) -> tuple[int, int]:
         """Return the count of nodes and the depth of their calls."""
         total, height = 0, 0
@@ -95,7 +108,9 @@ def _check_size(proto: Any) -> None:
             function = (node.domain, node.op_type)
             parts = [count(graph.node, depth) for graph in subgraphs(node)]
             if function in functions and depth < _MAX_CALLS:
-                called, calls = count_called(function, depth)
+                if function not in counts:
+                    counts[function] = count(functions[function], depth + 1)
+                called, calls = counts[function]
                 parts.append((called, calls + 1))
             elif function in functions:
                 parts.append((0, _MAX_CALLS + 1))
@@ -120,31 +135,32 @@ def subgraphs(node: Any) -> list[Any]:
     ]
 
 
+def graphs(graph: Any) -> Iterator[Any]:
+    """Yield a graph and its subgraphs."""
+    yield graph
+    for node in graph.node:
+        for subgraph in subgraphs(node):
+            yield from graphs(subgraph)
+
+
+def nodes_of(nodes: Iterable[Any]) -> Iterator[Any]:
+    """Yield nodes and those of their subgraphs, in the order of Model."""
+    for node in nodes:
+        yield node
+        for graph in subgraphs(node):
+            yield from nodes_of(graph.node)
+
+
 def _graphs(proto: Any) -> Iterator[Any]:
-    """Yield the graph of a model and all subgraphs, also those of local functions."""
-    pending = [proto.graph]
-    pending += (
-        graph for each in proto.functions for node in each.node for graph in subgraphs(node)
-    )
-    while pending:
-        graph = pending.pop()
-        yield graph
-        pending += (subgraph for node in graph.node for subgraph in subgraphs(node))
+    yield from graphs(proto.graph)
+    for function in proto.functions:
+        for graph in (graph for node in function.node for graph in subgraphs(node)):
+            yield from graphs(graph)
 
 
 def _nodes(proto: Any) -> Iterator[Any]:
-    for graph in (*_graphs(proto), *proto.functions):
-        yield from graph.node
-
-
-# ---- Names ---------------------------------------------------------------------------------------
-
-
-def _check_names(proto: Any) -> None:
-    """Raise InvalidError for a name that is not UTF-8: protobuf returns bytes then."""
-    for name in _names(proto):
-        if isinstance(name, bytes):
-            raise InvalidError(f"the name {shortened(ascii(name)[1:])} is not UTF-8")
+    for owner in (proto.graph, *proto.functions):
+        yield from nodes_of(owner.node)
 
 
 def _names(proto: Any) -> Iterator[str | bytes]:
@@ -221,39 +237,6 @@ def _data_location(tensor: Any) -> str:
 
 def _is_in(path: Path, folder: Path) -> bool:
     return path.is_relative_to(folder) and path != folder
-
-
-def _drop_values(onnx: Any, tensor: Any) -> None:
-    """Drop a tensor's values if shape inference does not need them."""
-    if tensor.ByteSize() <= _SMALL or tensor.external_data:
-        return
-    for name in _VALUES:
-        tensor.ClearField(name)
-    tensor.data_location = onnx.TensorProto.EXTERNAL
-    tensor.external_data.add(key="location", value="dropped")
-
-
-# ---- Shapes --------------------------------------------------------------------------------------
-
-
-def _with_shapes(onnx: Any, proto: Any) -> Any:
-    """Return a model with local functions inlined and shapes inferred."""
-    try:
-        with _limited_memory():
-            if proto.functions:
-                proto = required("onnx.inliner").inline_local_functions(proto)
-            return onnx.shape_inference.infer_shapes(proto, data_prop=True)
-    except MemoryError:
-        limit = f"{_MAX_MEMORY // 1024**3} GB"
-        raise InvalidError(f"shape inference needs more than {limit} of memory") from None
-    except (  # those of onnx have no common base class
-        ValueError,
-        RuntimeError,
-        onnx.checker.ValidationError,
-        onnx.shape_inference.InferenceError,
-    ) as error:
-        reason = printable(shortened(str(error).strip().partition("\n")[0], 300))
-        raise InvalidError(f"is not a valid ONNX model: {reason}") from None
 
 
 @contextmanager

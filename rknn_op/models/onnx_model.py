@@ -80,7 +80,11 @@ def _nodes(onnx: Any, graph: Any, scope: MutableMapping[str, Tensor]) -> Iterato
         name = node_name(proto, position)
         inputs = tuple(_input(scope, graph, each, name) for each in proto.input)
         bodies = subgraphs(proto)
-        is_constant = not bodies and _is_constant(proto.op_type, inputs)
+        if proto.op_type in _OF_SHAPE:
+            is_constant = not any(each and each.is_dynamic for each in inputs)
+        else:
+            is_constant = all(each is None or each.constant for each in inputs)
+        is_constant = is_constant and not bodies and proto.op_type not in RANDOM
         for output in filter(None, proto.output):
             if output in makers:
                 raise InvalidError(
@@ -122,12 +126,6 @@ def _input(scope: _Scope, graph: Any, name: str, node: str) -> Tensor | None:
         else "which is neither an input nor an output of a node"
     )
     raise InvalidError(f"node {quoted(node)} reads the tensor {quoted(name)}, {reason}")
-
-
-def _is_constant(op_type: str, inputs: tuple[Tensor | None, ...]) -> bool:
-    if op_type in _OF_SHAPE:
-        return not any(each and each.is_dynamic for each in inputs)
-    return op_type not in RANDOM and all(each is None or each.constant for each in inputs)
 
 
 def _tensor(onnx: Any, name: str, types: Mapping[str, Any], constant: bool = False) -> Tensor:

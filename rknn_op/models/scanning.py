@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 
 from opkit.errors import OpkitError
@@ -12,10 +13,9 @@ from opkit.runtimes import available
 from opkit.text import printable, shortened
 from rknn_op.known_targets import runtime_of_target
 from rknn_op.messages import step
-from rknn_op.models import graph_def, onnx_model
 from rknn_op.models.model_graph import STANDARD, Model, Node, at, shape_text
 from rknn_op.models.toolkits import Answer, ask
-from rknn_op.runtimes.models import Models, OperatorList, models_of, toolkit_names
+from rknn_op.runtimes.models import OperatorList, models_of, toolkit_names
 
 
 @dataclass(frozen=True)
@@ -113,27 +113,23 @@ def scan(model: Model, target: str, operators: OperatorList) -> Scan:
     for (domain, op_type), nodes in types.items():
         if domain == STANDARD and op_type in operators.refused:
             continue
-        if reason := _reason(operators, domain, op_type, model.opsets.get(domain, 0)):
-            ways = operators.ways
-            missing.append(Missing(op_type, domain, tuple(nodes), reason, ways))
+        opset = model.opsets.get(domain, 0)
+        first, last = operators.opsets.get(op_type, (opset, opset))
+        places = operators.place + (" and runtime's CPU" if operators.cpu else "")
+        reason = ""
+        if domain != STANDARD:
+            reason = f"{shortened(domain)} is not ONNX's own domain"
+        elif name := operators.missing(op_type):
+            part = "" if name == op_type else f"{name}, which the converter makes of it, "
+            reason = f"{part}is not on the list of {places}"
+        elif not first <= opset <= last:
+            reason = f"opset {opset} is not on the list of {places} (expected {first} to {last})"
+        if reason:
+            missing.append(Missing(op_type, domain, tuple(nodes), reason, operators.ways))
         elif operators.is_on_cpu(op_type):
             cpu.append(OnCpu(op_type, tuple(nodes), _moved(nodes)))
     refused = tuple(_refusals(model, operators, types))
     return Scan(model, target, operators, tuple(missing), tuple(cpu), refused)
-
-
-def _reason(operators: OperatorList, domain: str, op_type: str, opset: int) -> str:
-    """Return why an operator needs a custom one; empty if the target has it."""
-    if domain != STANDARD:
-        return f"{shortened(domain)} is not ONNX's own domain"
-    places = operators.place + (" and runtime's CPU" if operators.cpu else "")
-    if name := operators.missing(op_type):
-        part = "" if name == op_type else f"{name}, which the converter makes of it, "
-        return f"{part}is not on the list of {places}"
-    first, last = operators.opsets.get(op_type, (opset, opset))
-    if not first <= opset <= last:
-        return f"opset {opset} is not on the list of {places} (expected {first} to {last})"
-    return ""
 
 
 def _moved(nodes: Iterable[Node]) -> int | None:
@@ -197,11 +193,8 @@ def _refusals(model: Model, operators: OperatorList, types: _Types) -> Iterator[
 
 # ---- The reader of a model and the list of a target ----------------------------------------------
 
-READERS: dict[str, Callable[[Path], Model]] = {
-    ".onnx": onnx_model.read,
-    ".pb": graph_def.read,
-}
-"""Suffix of a model's file -> its reader."""
+READERS = {".onnx": "onnx_model", ".pb": "graph_def"}
+"""Suffix of a model's file -> the module with its reader."""
 
 
 def scan_file(file: Path, target: str | None, toolkit: Path | None = None) -> Scan:
@@ -218,7 +211,8 @@ def scan_file(file: Path, target: str | None, toolkit: Path | None = None) -> Sc
     _refuse_suffix(file)
     target = target or available()[_default_runtime(file)].describe.default_target
     models = models_of(runtime_of_target(target))
-    operators = _operators(models, target)
+    checkout = os.environ.get(models.checkout_variable) if models.checkout_variable else None
+    operators = models.operators(target, Path(checkout) if checkout else None)
     model = read_model(file)
     if model.framework != models.framework:
         raise OpkitError(
@@ -243,7 +237,8 @@ def read_model(file: Path) -> Model:
         OpkitError: it is not an .onnx or .pb file, or cannot be read.
     """
     _refuse_suffix(file)
-    return READERS[file.suffix](file)
+    model: Model = import_module(f"rknn_op.models.{READERS[file.suffix]}").read(file)
+    return model
 
 
 def _refuse_suffix(file: Path) -> None:
@@ -269,11 +264,6 @@ def _default_runtime(file: Path) -> str:
     return next(
         name for name, each in models.items() if each.is_default and each.suffix == file.suffix
     )
-
-
-def _operators(models: Models, target: str) -> OperatorList:
-    checkout = os.environ.get(models.checkout_variable) if models.checkout_variable else None
-    return models.operators(target, Path(checkout) if checkout else None)
 
 
 def toolkit_differences(scan: Scan, answer: Answer) -> tuple[str, ...]:

@@ -82,9 +82,13 @@ def add(folder: Path) -> Moved:
     deleted = [path for path in here if path in dispensable or here[path] == shared[path]]
     if (folder / CRUFT).is_file() and CRUFT not in deleted:
         deleted.append(CRUFT)
-    packages = _packages(folder, root)
-    if packages:
+    packages: list[str] = []
+    if (folder / REQUIREMENTS).is_file():
         before = (root / REQUIREMENTS).read_text(encoding="utf-8")
+        known = {*before.splitlines(), *requirements_text(own).splitlines(), ""}
+        lines = (folder / REQUIREMENTS).read_text(encoding="utf-8").splitlines()
+        packages = [line for line in lines if line not in known]
+    if packages:
         text = before + "".join(f"{line}\n" for line in packages)
         texts = {REQUIREMENTS: text, **shared_pins(text)}
         apply(root, {path: content.encode() for path, content in texts.items()})
@@ -111,13 +115,28 @@ def eject(folder: Path) -> Moved:
     workspaces.require_current(root)
     own, data = wheel()
     spec = _spec(folder)
-    text = (root / REQUIREMENTS).read_text(encoding="utf-8")
-    shared = _shared(folder, spec, text, left_out(DEFAULT_EXTRAS))
+    requirements = (root / REQUIREMENTS).read_text(encoding="utf-8")
+    shared = _shared(folder, spec, requirements, left_out(DEFAULT_EXTRAS))
     generated = {*_generated(folder, spec), LOCK}
     kept = [path for path in shared if path not in generated and (folder / path).is_file()]
     shared = {path: content for path, content in shared.items() if path not in kept}
-    files = {**_alone(folder, root, spec, manifest.digest(shared[LOCK])), **shared}
-    files |= _cruft(folder, spec)
+    files = _own(folder)
+    for path in {*WITH_PATHS} & {*files}:
+        text = files[path].decode()
+        for alone, member in reversed(workspaces.passages(workspaces.up(root, folder))):
+            text = text.replace(member, alone)
+        files[path] = text.encode()
+    once = once_only_files(spec, runtimes.selected(spec))
+    whole = workspaces.whole_manifest(
+        repository.read_manifest(folder),
+        manifest.Manifest(
+            once={path: manifest.digest(text.encode()) for path, text in once.items()},
+            generated=tuple(_generated(folder, spec)),
+            lock=manifest.digest(shared[LOCK]),
+        ),
+    )
+    files[manifest.PATH] = manifest.to_text(whole).encode()
+    files |= shared | _cruft(folder, spec)
     changed = _changed(folder, files)
     apply(folder, {**changed, own.name: data})
     return Moved(root, sorted([*changed, own.name]), kept=kept)
@@ -182,55 +201,14 @@ def _shared(
     return {**copied, **encoded, **_generated(folder, spec)}
 
 
-def _alone(folder: Path, root: Path, spec: OpSpec, lock: str) -> dict[str, bytes]:
-    """Return path -> content of a member's manifest and files with paths, as a standalone one.
-
-    Args:
-        folder: the member.
-        root: its workspace.
-        spec: its operator.
-        lock: the digest of its lock.
-    """
-    files = _own(folder)
-    for path in {*WITH_PATHS} & {*files}:
-        text = workspaces.text_alone(files[path].decode(), workspaces.up(root, folder))
-        files[path] = text.encode()
-    once = once_only_files(spec, runtimes.selected(spec))
-    whole = workspaces.whole_manifest(
-        repository.read_manifest(folder),
-        manifest.Manifest(
-            once={path: manifest.digest(text.encode()) for path, text in once.items()},
-            generated=tuple(_generated(folder, spec)),
-            lock=lock,
-        ),
-    )
-    files[manifest.PATH] = manifest.to_text(whole).encode()
-    return files
-
-
 def _cruft(folder: Path, spec: OpSpec) -> dict[str, bytes]:
     """Return cruft's record, if it is missing and the template's origin is known."""
     generated = {*repository.read_manifest(folder).generated, manifest.PATH}
-    skipped = {*_files(folder), REQUIREMENTS, *once_only_files(spec, runtimes.selected(spec))}
+    skipped = {REQUIREMENTS, *once_only_files(spec, runtimes.selected(spec))}
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in _BUILT]
+        paths = (Path(place, name).relative_to(folder).as_posix() for name in names)
+        skipped.update(path for path in paths if not path.startswith("rknn_opkit-"))
     skipped -= {*generated, *template.files(), *_generated(folder, spec), LOCK, CRUFT}
     text = cruft_of(spec, read_description(folder / "op.yml"), folder, sorted(skipped))
     return {CRUFT: text.encode()} if text and not (folder / CRUFT).is_file() else {}
-
-
-def _files(folder: Path) -> list[str]:
-    """Return the paths of a repository's files, except built ones."""
-    found = []
-    for place, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name not in _BUILT]
-        found += [Path(place, name).relative_to(folder).as_posix() for name in names]
-    return [path for path in found if not path.startswith("rknn_opkit-")]
-
-
-def _packages(folder: Path, root: Path) -> list[str]:
-    """Return the lines of requirements.txt that the workspace's lacks."""
-    file = folder / REQUIREMENTS
-    if not file.is_file():
-        return []
-    known = {*(root / REQUIREMENTS).read_text(encoding="utf-8").splitlines()}
-    known |= {*requirements_text(wheel()[0]).splitlines(), ""}
-    return [line for line in file.read_text(encoding="utf-8").splitlines() if line not in known]

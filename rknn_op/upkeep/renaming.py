@@ -19,7 +19,7 @@ from opkit.files.skeletons import once_only_files
 from opkit.manifest import Manifest
 from opkit.repository_files import refuse_links, write_bytes
 from rknn_op.all_or_nothing import restored_on_error
-from rknn_op.creation.description_texts import with_name
+from rknn_op.creation.description_texts import with_entry
 from rknn_op.creation.new_repository import CRUFT, cruft_text
 from rknn_op.creation.wheel import wheel
 from rknn_op.creation.workspaces import placed
@@ -70,7 +70,7 @@ def rename(folder: Path, name: str, dry_run: bool = False, allow_dirty: bool = F
     require(folder)
     text = read_description(folder / OP_YML)
     old = runtimes.parse(text, str(folder / OP_YML))
-    after = with_name(text, name)
+    after = with_entry(text, "name", name)
     new = runtimes.parse(after, f"{folder / OP_YML}, renamed")
     if old.name == new.name:
         raise OpkitError(f"{folder}: the operator's name is {name} already")
@@ -86,7 +86,13 @@ def rename(folder: Path, name: str, dry_run: bool = False, allow_dirty: bool = F
     contents = _contents(folder, old, new) | {OP_YML: (OP_YML, f"{after}\n".encode())}
     moved = {path: to for path, (to, _) in contents.items() if path != to}
     contents |= _cruft(folder, after, moved)
-    _refuse_existing(folder, contents)
+    for path in moved:
+        to, data = contents[path]
+        file = folder / to
+        # A name that differs only in case keeps its files, and a killed run has left its own.
+        is_own = to in moved or not os.path.lexists(file)
+        if not is_own and (not file.is_file() or file.read_bytes() != data):
+            raise OpkitError(f"{file} exists; rename or delete it")
     before = repository.read_manifest(folder)
     once = dict[str, str]()
     for path, digest in before.once.items():
@@ -96,7 +102,11 @@ def rename(folder: Path, name: str, dry_run: bool = False, allow_dirty: bool = F
             once[to] = manifest.digest(data) if is_unedited else digest
         else:
             once[renamed(path) if _is_done(folder, path, renamed) else path] = digest
-    generated = {*before.generated, *_generated(new, dict(contents.values()))}
+    files = dict(contents.values())
+    reference = files[f"{new.lower}_reference.py"].decode(errors="replace")
+    math = files[new.math_file].decode(errors="replace") if new.elementwise else ""
+    now = generated_files(new, reference, runtimes.selected(new), math)
+    generated = {*before.generated, *now}
     paths = {*contents, *(to for to, _ in contents.values()), *generated, manifest.PATH}
     refuse_links(folder, "build", *paths, *(path for path in before.once if renamed(path) != path))
     changed = [
@@ -115,19 +125,6 @@ def _is_done(folder: Path, path: str, renamed: Callable[[str], str]) -> bool:
     """Return whether a killed run has renamed a file already."""
     to = renamed(path)
     return to != path and not (folder / path).exists() and (folder / to).is_file()
-
-
-def _refuse_existing(folder: Path, contents: Mapping[str, tuple[str, bytes]]) -> None:
-    """Refuse a file under a new path, except for that of a killed run."""
-    moved = {path for path, (to, _) in contents.items() if path != to}
-    for path in moved:
-        to, data = contents[path]
-        file = folder / to
-        # A name that differs only in case keeps its files.
-        if to in moved or not os.path.lexists(file):
-            continue
-        if not file.is_file() or file.read_bytes() != data:
-            raise OpkitError(f"{file} exists; rename or delete it")
 
 
 def _write(
@@ -162,21 +159,6 @@ def _built(folder: Path, old: OpSpec) -> list[str]:
         for path in (Path(place, file) for file in files)
         if name.match(path.name) and not path.is_symlink()
     )
-
-
-def _generated(spec: OpSpec, files: Mapping[str, bytes]) -> Collection[str]:
-    """Return the paths of the generated files.
-
-    Args:
-        spec: the operator with its new name.
-        files: path -> content of the user's files, with that name.
-
-    Raises:
-        OpkitError: the reference or the math cannot be used.
-    """
-    reference = files[f"{spec.lower}_reference.py"].decode(errors="replace")
-    math = files[spec.math_file].decode(errors="replace") if spec.elementwise else ""
-    return generated_files(spec, reference, runtimes.selected(spec), math)
 
 
 def _contents(folder: Path, old: OpSpec, new: OpSpec) -> dict[str, tuple[str, bytes]]:
@@ -244,13 +226,10 @@ def _replaced(
         return data
     word = re.compile(rf"(?<![A-Za-z0-9_])(cst)?{old.name}(?![A-Za-z0-9_])")
     path = re.compile(rf"(?<=[_/]){old.lower}(?![A-Za-z0-9])|\b{old.lower}(?=[_./])")
-
-    def with_words(line: str) -> str:
-        return path.sub(new.lower, word.sub(rf"\g<1>{new.name}", line))
-
-    return "".join(
-        renamed(with_words(line) if line in skeleton else line) for line in lines
-    ).encode()
+    for index, line in enumerate(lines):
+        if line in skeleton:
+            lines[index] = path.sub(new.lower, word.sub(rf"\g<1>{new.name}", line))
+    return "".join(map(renamed, lines)).encode()
 
 
 def _renamer(old: OpSpec, new: OpSpec) -> Callable[[str], str]:

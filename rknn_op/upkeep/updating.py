@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,7 +114,10 @@ def update(
     if not (dry_run or allow_dirty or _is_interrupted(folder)):
         refuse_uncommitted(folder, "the update")
     before = _texts(folder)
-    copied = _old_copied_files(folder)
+    # None if the wheel does not have these texts, or is missing or invalid.
+    names = {f"{COPIED}/{path}": path for path in template.files()}
+    found = _wheel_texts(folder, names)
+    copied = {names[name]: text for name, text in found.items()} if found else None
     old = _Old(
         placed(folder, _old_skeletons(folder, description)),
         None if copied is None else placed(folder, copied),
@@ -127,7 +130,12 @@ def update(
             if root:
                 (scratch / workspace_members.FILE).touch()
                 copy = scratch / Path(os.path.abspath(folder)).relative_to(root)  # noqa: PTH100  no links
-            shutil.copytree(folder, copy, symlinks=True, ignore=_left_alone_in(folder))
+
+            def ignored(place: str, names: list[str]) -> list[str]:
+                # Only at the top: deeper ones are the user's, such as src/build.
+                return [name for name in names if name in _LEFT_ALONE and Path(place) == folder]
+
+            shutil.copytree(folder, copy, symlinks=True, ignore=ignored)
             left = _replace(copy, spec, old, merges)
             after = _texts(copy)
     else:
@@ -159,14 +167,6 @@ class _Old:
     is_other: bool
     digests: Mapping[str, str]
 
-    def unedited(self, texts: Mapping[str, str]) -> dict[str, str]:
-        """Return path -> text of the files that are as another version has written them."""
-        return {
-            path: texts[path]
-            for path, digest in self.digests.items()
-            if self.is_other and path in texts and manifest.digest(texts[path].encode()) == digest
-        }
-
 
 def _copied(folder: Path) -> dict[str, str]:
     """Return path -> text of the files that the template copies into a folder."""
@@ -177,7 +177,12 @@ def _template_changes(folder: Path, old: _Old, spec: OpSpec) -> Iterator[Templat
     """Yield the changes of the template in the user's files."""
     texts, copied = _texts(folder), _copied(folder)
     now = placed(folder, once_only_files(spec, runtimes.selected(spec))) | copied
-    known = {**(old.copied or {}), **old.skeletons, **old.unedited(texts)}
+    unedited = {
+        path: texts[path]
+        for path, digest in old.digests.items()
+        if old.is_other and path in texts and manifest.digest(texts[path].encode()) == digest
+    }
+    known = {**(old.copied or {}), **old.skeletons, **unedited}
     yield from template_changes(known, texts, now)
     if old.copied is None and old.is_other:
         for path, theirs in copied.items():
@@ -265,16 +270,6 @@ def refuse_uncommitted(folder: Path, change: str) -> None:
         )
 
 
-def _left_alone_in(folder: Path) -> Callable[[str, list[str]], list[str]]:
-    """Return the `ignore` function of copytree for the folders that are not copied."""
-
-    def ignored(directory: str, names: list[str]) -> list[str]:
-        # Only at the top: deeper ones are the user's, such as src/build.
-        return [name for name in names if name in _LEFT_ALONE] if Path(directory) == folder else []
-
-    return ignored
-
-
 def _texts(folder: Path) -> dict[str, str]:
     """Return path -> text of the existing files that an update may change."""
     written = repository.read_manifest(folder)
@@ -300,7 +295,7 @@ def _old_skeletons(root: Path, description: str) -> dict[str, str]:
     """Return path -> text of the skeletons with the templates of a repository's wheel.
 
     Changes in the code around the templates are not in these texts. Empty if the wheel is missing
-    or invalid, if all its templates are this version's, if their placeholders are other ones, or
+    or invalid, if all its templates are this version's, if they do not fit this version's code, or
     without space for a temporary folder.
 
     Args:
@@ -319,18 +314,16 @@ def _old_skeletons(root: Path, description: str) -> dict[str, str]:
             archive.extractall(folder)
             for name, text in changed.items():
                 (folder / name).write_text(text, encoding="utf-8", newline="")
-            return _rendered(folder, description)
+            done = subprocess.run(
+                [sys.executable, "-I", "-B", "-c", _PRINT_SKELETONS, folder],
+                cwd=folder,
+                input=description,
+                check=False,
+                capture_output=True,
+                encoding="utf-8",
+            )
+            return dict(json.loads(done.stdout)) if done.returncode == 0 else {}
     return {}
-
-
-def _old_copied_files(root: Path) -> dict[str, str] | None:
-    """Return path -> text of the files that the repository's version copied from the template.
-
-    None if its wheel does not have them, or is missing or invalid.
-    """
-    names = {f"{COPIED}/{path}": path for path in template.files()}
-    found = _wheel_texts(root, names)
-    return {names[name]: text for name, text in found.items()} if found else None
 
 
 def _wheel_texts(root: Path, names: Collection[str]) -> Mapping[str, str]:
@@ -339,19 +332,6 @@ def _wheel_texts(root: Path, names: Collection[str]) -> Mapping[str, str]:
         return own_opkit.texts(own_opkit.content(root, repository.own_wheel(root)), names)
     except OpkitError:
         return {}
-
-
-def _rendered(opkit: Path, description: str) -> dict[str, str]:
-    """Return the skeletons of an opkit in a folder; empty if its templates do not fit its code."""
-    done = subprocess.run(
-        [sys.executable, "-I", "-B", "-c", _PRINT_SKELETONS, opkit],
-        cwd=opkit,
-        input=description,
-        check=False,
-        capture_output=True,
-        encoding="utf-8",
-    )
-    return dict(json.loads(done.stdout)) if done.returncode == 0 else {}
 
 
 _PRINT_SKELETONS = """

@@ -13,12 +13,12 @@ import click
 from rknn_op import messages
 from rknn_op.scons_runs import Processes, Run, run_all, scons, table
 from rknn_op.upkeep.chosen_operators import operators, selection
+from rknn_op.verbs import values
 
-repositories = click.option(
+repositories = values.path_option(
     "-p",
     "--path",
     "paths",
-    type=click.Path(path_type=Path),
     multiple=True,
     help="An operator repository, or a workspace with several; default: the current folder. "
     "Several: -p A B ...",

@@ -39,20 +39,18 @@ if TYPE_CHECKING:
 
 
 @click.command("create")
-@click.option(
+@values.path_option(
     "-c",
     "--config",
     "config",
     multiple=True,
-    type=click.Path(path_type=Path),
     help="An operator description: a YAML file, or - for standard input. Several: -c A.yml "
     "B.yml ...",
 )
 @click.argument("others", nargs=-1, type=click.Path(path_type=Path), metavar="[NAME | YAML...]")
-@click.option(
+@values.path_option(
     "--from",
     "model",
-    type=click.Path(path_type=Path),
     metavar="MODEL",
     help="Instead of a description: a model (.onnx, or a frozen graph .pb) with one of --op, "
     "--node and --all, and -p.",
@@ -70,9 +68,8 @@ if TYPE_CHECKING:
     is_flag=True,
     help="An operator for each type that the target lacks, in DIR/NAME.",
 )
-@click.option(
+@values.path_option(
     "--inputs",
-    type=click.Path(path_type=Path),
     metavar="FILE.npz",
     help="The model's inputs by name, for the recorded cases; default: random ones.",
 )
@@ -81,21 +78,19 @@ if TYPE_CHECKING:
     "library_names",
     multiple=True,
     metavar="NAME",
-    shell_complete=values.LIBRARY,
+    shell_complete=values.library,
     help="Instead of a description: a ready operator, or several; `rknn-op library` lists them.",
 )
-@click.option(
+@values.path_option(
     "-p",
     "--path",
-    type=click.Path(path_type=Path),
     metavar="DIR",
     help="The folder to make; for several descriptions and --all, the folder of all repositories. "
     "Default for descriptions and --library: the operator's name, in the current folder.",
 )
-@click.option(
+@values.path_option(
     "--workspace",
     "workspace_",
-    type=click.Path(path_type=Path),
     metavar="DIR",
     help="Instead of -p: a workspace, made if DIR is new; each operator is in DIR/NAME.",
 )
@@ -104,14 +99,14 @@ if TYPE_CHECKING:
     "runtimes",
     multiple=True,
     metavar="NAME",
-    shell_complete=values.RUNTIMES,
+    shell_complete=values.runtimes,
     help="A runtime, instead of the description's; may be repeated.",
 )
 @click.option(
     "--target",
     default="",
     metavar="NAME",
-    shell_complete=values.TARGETS,
+    shell_complete=values.targets,
     help="The target, instead of the description's; with --from, by default rk3588 for .onnx, "
     "rk1808 for .pb.",
 )
@@ -119,7 +114,7 @@ if TYPE_CHECKING:
     "--license",
     default="",
     metavar="NAME",
-    shell_complete=values.LICENSES,
+    shell_complete=values.licenses,
     help="The SPDX name of the new repository's license, such as MIT; default: none.",
 )
 @click.option(
@@ -132,7 +127,7 @@ if TYPE_CHECKING:
     "--extras",
     default="",
     metavar="NAME",
-    shell_complete=values.EXTRAS,
+    shell_complete=values.extras,
     help="The files for GitHub and editors: none, ci (default), or all: also dependabot, "
     "pre-commit and a devcontainer. A workspace has all.",
 )
@@ -188,7 +183,10 @@ def command(
     output = Output(dry_run, is_json, with_git)
     if library_names:
         library_names, others = (*library_names, *map(str, others)), ()
-    new = _new_operator(config, others, bool(model or library_names))
+    new = None  # NAME of a new operator
+    if not (config or model or library_names) and len(others) == 1:
+        is_name = not (others[0].suffix or others[0].is_file())
+        new = others[0] if is_name and others[0] != new_repository.STDIN else None
     configs = [] if new else [*config, *others]
     if (bool(configs), model is not None, bool(library_names)).count(True) > 1:
         raise click.UsageError("Descriptions (-c), --from and --library exclude each other.")
@@ -231,14 +229,6 @@ def command(
         planned = _new(workspace_ / new if workspace_ and new else new, path, given, yes)
     with _workspace(workspace_, output) as inside:
         _create(planned, inside, math_is_done=bool(library_names))
-
-
-def _new_operator(config: Sequence[Path], others: Sequence[Path], has_source: bool) -> Path | None:
-    """Return the NAME of a new operator on the command line, or None."""
-    if config or has_source or len(others) != 1:
-        return None
-    (name,) = others
-    return None if name.suffix or name.is_file() or name == new_repository.STDIN else name
 
 
 def _new(folder: Path | None, path: Path | None, choices: Choices, yes: bool) -> Plan:
@@ -415,7 +405,7 @@ def _create_all(
         )
         if not output.dry_run:
             _commit([each.plan.folder for each in created], output)
-    messages.warn(warning for each in created for warning in each.warnings)
+    messages.warn(warning for each in created for warning in each.plan.warnings)
     if output.is_json:
         _print_json([*output.first, *(each.plan for each in created)])
     else:

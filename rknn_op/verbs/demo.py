@@ -22,6 +22,7 @@ from rknn_op.creation.new_repository import Plan, create
 from rknn_op.creation.operator_library import plan_operator
 from rknn_op.interrupt import Interrupted
 from rknn_op.scons_runs import Processes, scons
+from rknn_op.verbs import values
 
 _UNFINISHED = ".unfinished-demo"
 """The file in the folder of a demo until its end, unless the demo is killed."""
@@ -55,22 +56,20 @@ def run(name: str, folder: Path) -> None:
     """
     operator = operator_library.named_operator(template.EXAMPLES, name)
     _remove_unfinished(folder)
-    planned = plan_operator(operator, folder, Choices([_runtime(operator.spec)]))
+    spec = operator.spec
+    # The runtime of the example's target: a demo with all of them takes twice the time.
+    runtime = next(
+        each.name
+        for each in runtimes.selected(spec)
+        if spec.target_platform in each.describe.targets
+    )
+    planned = plan_operator(operator, folder, Choices([runtime]))
     try:
         with Processes() as processes:
             _run(processes, name, planned)
     except Interrupted:
         _remove_unfinished(folder)
         raise Interrupted(f"{folder} is removed") from None
-
-
-def _runtime(spec: OpSpec) -> str:
-    """Return the runtime of the example's target: a demo with all of them takes twice the time."""
-    return next(
-        each.name
-        for each in runtimes.selected(spec)
-        if spec.target_platform in each.describe.targets
-    )
 
 
 def _remove_unfinished(folder: Path) -> None:
@@ -99,7 +98,12 @@ def _run(processes: Processes, name: str, planned: Plan) -> None:
 
     chosen = f"--runtime {spec.runtimes[0]}"
     line = f"rknn-op create --library {name} {chosen} -p {folder}"
-    _step(line, lambda: _create(planned))
+
+    def make() -> str:
+        create(planned, {_UNFINISHED: b""})
+        return "the repository: math in C, a reference in numpy, cases"
+
+    _step(line, make)
     with file_io.opened_folder(folder) as descriptor:
         file_io.try_lock(descriptor)  # another demo must not remove it
         try:
@@ -110,12 +114,6 @@ def _run(processes: Processes, name: str, planned: Plan) -> None:
             raise
         _finish(folder)
     click.echo(_summary(folder, spec))
-
-
-def _runtime_files(spec: OpSpec) -> dict[str, str]:
-    """Return path -> purpose of the user's files for the operator's runtimes alone."""
-    parts = [each.files.texts(spec).readme for each in runtimes.selected(spec)]
-    return {path: f"for {part.runtime}" for part in parts for path in part.files}
 
 
 def _finish(folder: Path) -> None:
@@ -129,11 +127,6 @@ def _step(command: str, action: Callable[[], str]) -> None:
     result = action()
     seconds = time.perf_counter() - start
     click.echo(textwrap.indent(f"{result.strip()}\n({seconds:.1f} s)\n", "    "))
-
-
-def _create(planned: Plan) -> str:
-    create(planned, {_UNFINISHED: b""})
-    return "the repository: math in C, a reference in numpy, cases"
 
 
 def _build(processes: Processes, folder: Path, spec: OpSpec) -> str:
@@ -164,7 +157,8 @@ def _scons(processes: Processes, folder: Path, *arguments: str) -> str:
 
 def _summary(folder: Path, spec: OpSpec) -> str:
     files = [(name.format(lower=spec.lower), text) for name, text in _FILES]
-    files += _runtime_files(spec).items()
+    parts = [each.files.texts(spec).readme for each in runtimes.selected(spec)]
+    files += [(path, f"for {part.runtime}") for part in parts for path in part.files]
     files = [(path, text) for path, text in files if (folder / path).exists()]
     built = _products(folder, spec)
     files += [
@@ -190,12 +184,7 @@ Minimum version of the runtime on each target:
 
 @click.command("demo", epilog=f"Examples: {', '.join(examples())}.")
 @click.argument("name", type=click.Choice(examples()), default="deform_conv", metavar="[EXAMPLE]")
-@click.option(
-    "-p",
-    "--path",
-    type=click.Path(path_type=Path),
-    help="The folder to make; default: the example's name.",
-)
+@values.path_option("-p", "--path", help="The folder to make; default: the example's name.")
 def command(name: str, path: Path | None) -> None:
     """Make, build, pack and check the operator of an example."""
     run(name, path or Path(name))

@@ -29,23 +29,22 @@ from rknn_op.runtimes.models import Toolkit, toolkit_names, toolkits
 from rknn_op.template import origin
 from rknn_op.upkeep import linting
 from rknn_op.upkeep.chosen_operators import operators, roots
+from rknn_op.verbs import values
 
 _COLORS = {"ok": "green", "optional": "yellow", "missing": "red"}
 _WIDTH = 80
 
 
 @click.command("doctor")
-@click.option(
+@values.path_option(
     "-p",
     "--path",
     default=Path(),
-    type=click.Path(path_type=Path),
     metavar="DIR",
     help="An operator repository or a workspace to check, too; default: the current folder.",
 )
-@click.option(
+@values.path_option(
     "--toolkit",
-    type=click.Path(path_type=Path),
     metavar="PYTHON",
     help=f"The Python with {toolkit_names()}; default: that of "
     f"{' or '.join(each.environment for each in toolkits())} in DIR.",
@@ -125,8 +124,15 @@ def findings(toolkit: Path | None, folder: Path) -> Iterator[Finding]:
         toolkit: the Python with the toolkit; None: that of its environment in `folder`.
         folder: the repository, or any other folder.
     """
-    yield _command()
-    yield _python()
+    known = origin()
+    yield Finding("rknn-op", "ok", f"{VERSION}, from {known.url if known else template.ROOT}")
+    machine = f"{platform.system()} on {platform.machine()}"
+    version = f"{platform.python_version()}, {machine}, {sys.executable}"
+    if machine == "Linux on x86_64":
+        yield Finding("Python", "ok", version)
+    else:
+        remedy = "use x86-64 Linux: the check runs there alone"
+        yield Finding("Python", "missing", version, remedy)
     for name in _REQUIRED:
         yield _package(name, "missing", "")
     yield _compiler()
@@ -145,19 +151,6 @@ def findings(toolkit: Path | None, folder: Path) -> Iterator[Finding]:
         yield _lint("workspace", folder)
     elif (folder / "op.yml").is_file() and (folder / "SConstruct").is_file():
         yield _lint("repository", folder)
-
-
-def _command() -> Finding:
-    known = origin()
-    return Finding("rknn-op", "ok", f"{VERSION}, from {known.url if known else template.ROOT}")
-
-
-def _python() -> Finding:
-    machine = f"{platform.system()} on {platform.machine()}"
-    found = f"{platform.python_version()}, {machine}, {sys.executable}"
-    if machine != "Linux on x86_64":
-        return Finding("Python", "missing", found, "use x86-64 Linux: the check runs there alone")
-    return Finding("Python", "ok", found)
 
 
 def _package(name: str, absent: State, use: str) -> Finding:

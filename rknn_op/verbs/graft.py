@@ -18,17 +18,9 @@ from rknn_op.verbs.common import more_repositories, repositories
 @click.argument("model", type=click.Path(path_type=Path), metavar="MODEL")
 @repositories
 @more_repositories
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path),
-    metavar="OUT.onnx",
-    help="The file to write.",
-)
-@click.option(
+@values.path_option("-o", "--output", required=True, metavar="OUT.onnx", help="The file to write.")
+@values.path_option(
     "--inputs",
-    type=click.Path(path_type=Path),
     metavar="FILE.npz",
     help="The model's inputs by name, for the comparison; default: random ones.",
 )
@@ -42,12 +34,11 @@ from rknn_op.verbs.common import more_repositories, repositories
 @click.option(
     "--target",
     metavar="CHIP",
-    shell_complete=values.TARGETS,
+    shell_complete=values.targets,
     help="The chip, which decides on the runtime of the repositories and on the conversion.",
 )
-@click.option(
+@values.path_option(
     "--toolkit",
-    type=click.Path(path_type=Path),
     metavar="PYTHON",
     help=f"Convert and simulate with {toolkit_names()} too, in the Python that has it; write the "
     f"package, OUT{' or OUT'.join(each.suffix for each in toolkits())}.",

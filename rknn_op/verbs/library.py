@@ -12,7 +12,7 @@ from rknn_op.verbs import values
 
 
 @click.command("library")
-@click.argument("word", required=False, default="", shell_complete=values.LIBRARY)
+@click.argument("word", required=False, default="", shell_complete=values.library)
 @click.option(
     "--runtime",
     type=click.Choice([*runtimes.available()]),

@@ -7,17 +7,17 @@ from pathlib import Path
 import click
 
 from rknn_op.upkeep.renaming import rename
+from rknn_op.verbs import values
 
 _MAX_LINES = 20
 
 
 @click.command("rename")
 @click.argument("name", metavar="NEW")
-@click.option(
+@values.path_option(
     "-p",
     "--path",
     default=Path(),
-    type=click.Path(path_type=Path),
     metavar="DIR",
     help="The operator repository; default: the current folder.",
 )

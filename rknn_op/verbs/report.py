@@ -48,23 +48,19 @@ def command(
     runs = run_scons(folders, [["report", *ctx.meta["scons"]]], jobs, err=False)
     if len(folders) > 1:
         root = workspace_members.above(folders[0]) or Path()
-        write_text(root, PAGE, _page(root, runs))
+        entries = []
+        for run in runs:
+            place = PurePosixPath(os.path.relpath(run.folder, root))
+            found = summary.read(run.folder)
+            problem = "" if found and found.check_failed == bool(run.status) else _problem(run)
+            if found and found.check_failed and not any(each.failed for each in found.kernels):
+                problem = "all cases passed, but the check failed; its output has the reason"
+            name = operator_name(run.folder) or place.name
+            entries.append(Entry(name, place, found, problem))
+        time = datetime.now().strftime("%Y-%m-%d %H:%M")
+        write_text(root, PAGE, team_page(root.absolute().name, time, entries))
         click.echo(os.path.relpath(root / PAGE))
     ctx.exit(status(runs))
-
-
-def _page(root: Path, runs: Sequence[Run]) -> str:
-    """Return the page of runs of `scons report`, with links relative to a folder's page."""
-    entries = []
-    for run in runs:
-        place = PurePosixPath(os.path.relpath(run.folder, root))
-        found = summary.read(run.folder)
-        problem = "" if found and found.check_failed == bool(run.status) else _problem(run)
-        if found and found.check_failed and not any(each.failed for each in found.kernels):
-            problem = "all cases passed, but the check failed; its output has the reason"
-        name = operator_name(run.folder) or place.name
-        entries.append(Entry(name, place, found, problem))
-    return team_page(root.absolute().name, datetime.now().strftime("%Y-%m-%d %H:%M"), entries)
 
 
 def _problem(run: Run) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +33,28 @@ def as_text(scan: Scan) -> str:
         f"{_one_line(str(scan.model.file))} for {scan.target} ({scan.operators.source}):\n"
         f"{count} need{'s' * (missing == 1)} a custom one"
     )
-    parts = [
-        head,
-        *[_missing_text(each, scan.operators.renaming) for each in scan.missing],
-        *_cpu_text(scan),
-        *_refused_text(scan),
-    ]
-    return "\n\n".join([*parts, *_toolkit_text(scan)]) + "\n"
+    parts = [head, *(_missing_text(each, scan.operators.renaming) for each in scan.missing)]
+    if scan.cpu:
+        rows = [["operator", "nodes", "moves"]]
+        rows += [
+            [_one_line(each.op_type), str(len(each.nodes)), _bytes_text(each.bytes)]
+            for each in scan.cpu
+        ]
+        title = "On the runtime's CPU, with a conversion of the layout each way:\n"
+        parts.append(title + textwrap.indent(aligned(rows), "  "))
+    if scan.refused:
+        lines = ["The converter refuses:"]
+        for each in scan.refused:
+            names = ", ".join(shortened(node.name) for node in each.nodes[:3])
+            more = len(each.nodes) - 3
+            where = f" ({names}{f' and {more} more' if more > 0 else ''})" if names else ""
+            lines += [_indented(each.problem + where, 2), _indented(each.remedy, 4)]
+        parts.append("\n".join(lines))
+    if scan.toolkit is not None:
+        title = f"{scan.toolkit.name} {scan.toolkit.version}".rstrip()
+        differences = scan.toolkit.differences or ("it leaves the same operators",)
+        parts.append("\n".join([f"{title}:", *(_indented(line, 2) for line in differences)]))
+    return "\n\n".join(parts) + "\n"
 
 
 def as_json(scan: Scan) -> dict[str, Any]:
@@ -52,7 +67,17 @@ def as_json(scan: Scan) -> dict[str, Any]:
                 "op_type": each.op_type,
                 "domain": each.domain,
                 "reason": each.reason,
-                "nodes": [*map(_node_json, each.nodes)],
+                "nodes": [
+                    {
+                        "name": node.name,
+                        "inputs": [*map(_tensor_json, node.inputs)],
+                        "outputs": [*map(_tensor_json, node.outputs)],
+                        "attributes": {
+                            name: _finite(value) for name, value in node.attributes.items()
+                        },
+                    }
+                    for node in each.nodes
+                ],
                 "ways": [*each.ways],
             }
             for each in scan.missing
@@ -113,43 +138,25 @@ def _missing_text(missing: Missing, renaming: Renaming | None) -> str:
             f"is by `{renaming.key}: {op_type}` in op.yml{restriction}"
         )
         ways.append(_indented(way, 2))
-    nodes = [_one_line(line) for node in missing.nodes[:_MAX_NODES] for line in _node_lines(node)]
-    if len(missing.nodes) > _MAX_NODES:
-        nodes.append(f"  ... and {len(missing.nodes) - _MAX_NODES} more (--json lists all)")
-    return "\n".join([title, reason, *ways, *nodes])
-
-
-def _node_lines(node: Node) -> Iterator[str]:
-    yield f"  {shortened(node.name)}"
-    for role, tensors in (("in ", node.inputs), ("out", node.outputs)):
-        for tensor in tensors:
-            if tensor is not None:
+    lines = []
+    for node in missing.nodes[:_MAX_NODES]:
+        lines.append(f"  {shortened(node.name)}")
+        for role, tensors in (("in ", node.inputs), ("out", node.outputs)):
+            for tensor in filter(None, tensors):
                 constant = " constant" if tensor.constant else ""
-                name = shortened(tensor.name, 40)
-                type_ = f"{tensor.dtype or 'unknown'}{shape_text(tensor.shape)}"
-                yield f"    {role} {name}: {type_}{constant}"
-    for name, value in node.attributes.items():
-        yield f"    {shortened(name)} = {shortened(_value_text(value))}"
+                type_ = f"{tensor.dtype or 'unknown'}{shape_text(tensor.shape)}{constant}"
+                lines.append(f"    {role} {shortened(tensor.name, 40)}: {type_}")
+        for name, value in node.attributes.items():
+            lines.append(f"    {shortened(name)} = {shortened(_value_text(value))}")
+    if len(missing.nodes) > _MAX_NODES:
+        lines.append(f"  ... and {len(missing.nodes) - _MAX_NODES} more (--json lists all)")
+    return "\n".join([title, reason, *ways, *map(_one_line, lines)])
 
 
 def _value_text(value: Value) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(_value_text, value))}]"
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _cpu_text(scan: Scan) -> Iterator[str]:
-    if not scan.cpu:
-        return
-    rows = [["operator", "nodes", "moves"]]
-    rows += [
-        [_one_line(each.op_type), str(len(each.nodes)), _bytes_text(each.bytes)]
-        for each in scan.cpu
-    ]
-    yield (
-        "On the runtime's CPU, with a conversion of the layout each way:\n"
-        + textwrap.indent(aligned(rows), "  ")
-    )
 
 
 def _bytes_text(count: int | None) -> str:
@@ -159,24 +166,6 @@ def _bytes_text(count: int | None) -> str:
         if count >= size:
             return f"{count / size:.1f} {unit}"
     return f"{count} bytes"
-
-
-def _refused_text(scan: Scan) -> Iterator[str]:
-    if scan.refused:
-        lines = ["The converter refuses:"]
-        for each in scan.refused:
-            names = ", ".join(shortened(node.name) for node in each.nodes[:3])
-            more = len(each.nodes) - 3
-            where = f" ({names}{f' and {more} more' if more > 0 else ''})" if names else ""
-            lines += [_indented(each.problem + where, 2), _indented(each.remedy, 4)]
-        yield "\n".join(lines)
-
-
-def _toolkit_text(scan: Scan) -> Iterator[str]:
-    if scan.toolkit is not None:
-        title = f"{scan.toolkit.name} {scan.toolkit.version}".rstrip()
-        lines = scan.toolkit.differences or ("it leaves the same operators",)
-        yield "\n".join([f"{title}:", *(_indented(line, 2) for line in lines)])
 
 
 def _indented(text: str, spaces: int) -> str:
@@ -198,15 +187,6 @@ def _one_line(text: str) -> str:
 def _node_count(nodes: Iterable[Node]) -> str:
     count = len([*nodes])
     return f"{count} node{'s' * (count != 1)}"
-
-
-def _node_json(node: Node) -> dict[str, Any]:
-    return {
-        "name": node.name,
-        "inputs": [*map(_tensor_json, node.inputs)],
-        "outputs": [*map(_tensor_json, node.outputs)],
-        "attributes": {name: _finite(value) for name, value in node.attributes.items()},
-    }
 
 
 def _tensor_json(tensor: Tensor | None) -> dict[str, Any] | None:
@@ -235,7 +215,7 @@ FORMATS: dict[str, Callable[[Scan], str]] = {"text": as_text, "github": as_githu
 @click.option(
     "--target",
     metavar="CHIP",
-    shell_complete=values.TARGETS,
+    shell_complete=values.targets,
     help="The chip; by default rk3588 for .onnx, rk1808 for .pb. `rknn-op targets` lists all.",
 )
 @click.option("--json", "is_json", is_flag=True, help="Print the result as JSON.")
@@ -247,9 +227,8 @@ FORMATS: dict[str, Callable[[Scan], str]] = {"text": as_text, "github": as_githu
     show_default=True,
     help="For people, or for annotations on GitHub.",
 )
-@click.option(
+@values.path_option(
     "--toolkit",
-    type=click.Path(path_type=Path),
     metavar="PYTHON",
     help=f"Ask {toolkit_names()} too, in the Python that has it: build the model, and show the "
     "differences from the lists.",

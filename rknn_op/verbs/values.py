@@ -1,10 +1,26 @@
-"""The values of options, for the completion of shells."""
+"""Options with paths, and the values of options, for the completion of shells."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from click.decorators import FC
+
+
+def path_option(*names: str, **attributes: Any) -> Callable[[FC], FC]:
+    """Return click's decorator for an option with a path.
+
+    Args:
+        *names: the names of the option and of its parameter.
+        **attributes: the other arguments of click.option.
+    """
+    return click.option(*names, type=click.Path(path_type=Path), **attributes)
+
 
 Completion = Callable[[click.Context, click.Parameter, str], list[str]]
 
@@ -18,39 +34,42 @@ def starting(names: Callable[[], Iterable[str]]) -> Completion:
     return completed
 
 
-def _runtimes() -> Iterable[str]:
-    from opkit import runtimes
+@starting
+def runtimes() -> Iterable[str]:
+    """Return the names of the runtimes."""
+    from opkit.runtimes import available
 
-    return runtimes.available()
+    return available()
 
 
-def _targets() -> Iterable[str]:
+@starting
+def targets() -> Iterable[str]:
+    """Return the names of the targets."""
     from rknn_op import known_targets
 
     return known_targets.names()
 
 
-def _licenses() -> Iterable[str]:
+@starting
+def licenses() -> Iterable[str]:
+    """Return the names of the licenses."""
     from rknn_op import template
     from rknn_op.creation.choices import NO_LICENSE
 
     return [NO_LICENSE, *sorted(path.name for path in template.LICENSES.iterdir())]
 
 
-def _extras() -> Iterable[str]:
+@starting
+def extras() -> Iterable[str]:
+    """Return the choices of files around an operator."""
     from rknn_op.creation.choices import EXTRAS
 
     return EXTRAS
 
 
-def _library() -> Iterable[str]:
+@starting
+def library() -> Iterable[str]:
+    """Return the names of the ready operators."""
     from rknn_op.creation import operator_library
 
     return [each["operator"] for each in operator_library.entries(operator_library.find())]
-
-
-RUNTIMES = starting(_runtimes)
-TARGETS = starting(_targets)
-LICENSES = starting(_licenses)
-EXTRAS = starting(_extras)
-LIBRARY = starting(_library)

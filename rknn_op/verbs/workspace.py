@@ -24,7 +24,10 @@ def command() -> None:
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 def init(folder: Path) -> None:
     """Make a folder a workspace; its existing files stay."""
-    for path in workspaces.init_workspace(folder):
+    new = workspaces.plan_workspace(folder)
+    with workspaces.made_workspace(new):
+        pass
+    for path in new.kept:
         click.echo(f"{folder / path} exists and stays", err=True)
     click.echo(
         f"""

@@ -50,20 +50,10 @@ def _selu(*nodes: Any, names: Sequence[str] = ("x", "y")) -> Any:
     return model([*nodes], [value(first, [2])], [value(last, [2])])
 
 
-def _cyclic() -> Any:
-    return _selu(
-        helper.make_node("Selu", ["b"], ["a"], name="first"),
-        helper.make_node("Selu", ["a"], ["b"], name="second"),
-        helper.make_node("Relu", ["b"], ["y"]),
-    )
-
-
-def _unsorted() -> Any:
-    return _selu(helper.make_node("Selu", ["a"], ["y"]), helper.make_node("Relu", ["x"], ["a"]))
-
-
-def _same_tensor() -> Any:
-    return _selu(*[helper.make_node("Selu", ["x"], ["y"], name="same")] * 2)
+def _nodes(*nodes: tuple[str, str, str], **options: Any) -> Maker:
+    """Return the maker of a model of nodes: operator, input, output."""
+    made = [helper.make_node(op_type, [x], [y], **options) for op_type, x, y in nodes]
+    return _onnx(lambda: _selu(*made))
 
 
 def _negative_sizes() -> Any:
@@ -118,30 +108,6 @@ def _functions(*calls: Sequence[str]) -> Any:
     return proto
 
 
-def _recursive() -> Any:
-    return _functions(["F1"], ["F0"])
-
-
-def _doubling() -> Any:
-    """Forty functions that call the next one twice: a trillion nodes."""
-    return _functions(*([f"F{index + 1}"] * 2 for index in range(40)), ["Relu"])
-
-
-def _deep_calls() -> Any:
-    return _functions(*([f"F{index + 1}"] for index in range(1000)), ["Relu"])
-
-
-def _huge_attribute() -> Any:
-    """An attribute that onnx's shape inference takes as the size of an array."""
-    node = helper.make_node("Split", ["x"], ["y"], num_outputs=10**12)
-    return _selu(node)
-
-
-def _no_opset() -> Any:
-    """A node of a domain that the model does not import."""
-    return _selu(helper.make_node("Selu", ["x"], ["y"], name="s", domain="com.example"))
-
-
 def _not_utf8(folder: Path) -> Path:
     node = helper.make_node("Selu", ["x"], ["y"], name="QQQQ")
     return _file(_selu(node).SerializeToString().replace(b"QQQQ", b"\xff\xfe\xff\x1b"))(folder)
@@ -180,22 +146,12 @@ def _zip(folder: Path) -> Path:
     return folder / "model.onnx"
 
 
-def _linked(target: str) -> Maker:
-    def link(folder: Path) -> Path:
-        (folder / "model.onnx").symlink_to(target)
+def _place(make: Callable[[Path], None]) -> Maker:
+    def write(folder: Path) -> Path:
+        make(folder / "model.onnx")
         return folder / "model.onnx"
 
-    return link
-
-
-def _folder(folder: Path) -> Path:
-    (folder / "model.onnx").mkdir()
-    return folder / "model.onnx"
-
-
-def _fifo(folder: Path) -> Path:
-    os.mkfifo(folder / "model.onnx")
-    return folder / "model.onnx"
+    return write
 
 
 INVALID: dict[str, Maker] = {
@@ -206,26 +162,32 @@ INVALID: dict[str, Maker] = {
     "text": _file(b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"),
     "zip": _zip,
     "other suffix": _file(detection_head().SerializeToString(), "model.txt"),
-    "folder": _folder,
-    "FIFO": _fifo,
-    "device": _linked("/dev/zero"),
-    "link to itself": _linked("model.onnx"),
+    "folder": _place(Path.mkdir),
+    "FIFO": _place(os.mkfifo),
+    "device": _place(lambda path: path.symlink_to("/dev/zero")),
+    "link to itself": _place(lambda path: path.symlink_to("model.onnx")),
     "below a file": lambda folder: _file(b"", "file")(folder) / "model.onnx",
     "not UTF-8": _not_utf8,
-    "cycle": _onnx(_cyclic),
-    "unsorted nodes": _onnx(_unsorted),
-    "unknown tensor": _onnx(lambda: _selu(helper.make_node("Selu", ["z"], ["y"], name="s"))),
-    "uncomputed output": _onnx(lambda: _selu(helper.make_node("Selu", ["x"], ["z"]))),
-    "tensor of two nodes": _onnx(_same_tensor),
-    "tensor of an input": _onnx(lambda: _selu(helper.make_node("Selu", ["x"], ["x"]))),
-    "domain without opset": _onnx(_no_opset),
+    "cycle": _nodes(("Selu", "b", "a"), ("Selu", "a", "b"), ("Relu", "b", "y"), name="first"),
+    "unsorted nodes": _nodes(("Selu", "a", "y"), ("Relu", "x", "a")),
+    "unknown tensor": _nodes(("Selu", "z", "y"), name="s"),
+    "uncomputed output": _nodes(("Selu", "x", "z")),
+    "tensor of two nodes": _nodes(*[("Selu", "x", "y")] * 2, name="same"),
+    "tensor of an input": _nodes(("Selu", "x", "x")),
+    "domain without opset": _nodes(("Selu", "x", "y"), domain="com.example"),
     "negative sizes": _onnx(_negative_sizes),
     "a million nodes": _many_nodes,
     "nested subgraphs": _nested_subgraphs,
-    "recursive functions": _onnx(_recursive),
-    "doubling functions": _onnx(_doubling),
-    "deep functions": _onnx(_deep_calls),
-    "huge attribute": _onnx(_huge_attribute),
+    "recursive functions": _onnx(lambda: _functions(["F1"], ["F0"])),
+    # Forty functions that call the next one twice: a trillion nodes.
+    "doubling functions": _onnx(
+        lambda: _functions(*([f"F{index + 1}"] * 2 for index in range(40)), ["Relu"])
+    ),
+    "deep functions": _onnx(
+        lambda: _functions(*([f"F{index + 1}"] for index in range(1000)), ["Relu"])
+    ),
+    # An attribute that onnx's shape inference takes as the size of an array.
+    "huge attribute": _nodes(("Split", "x", "y"), num_outputs=10**12),
     "absolute external data": _external("/etc/hostname"),
     "external data of another folder": _external("../outside"),
     "linked external data": _external(
@@ -279,10 +241,12 @@ def _wrong_types() -> Any:
     return model(nodes, inputs, [value("y", [2])])
 
 
-def _large_sizes() -> Any:
+def _types(size: int = 2, output_size: int = 2, dtype: int = TensorProto.FLOAT) -> Any:
+    """Return a model of one node with another size or dtype."""
     proto = _selu(helper.make_node("Selu", ["x"], ["y"]))
-    for info in (*proto.graph.input, *proto.graph.output):
-        info.type.tensor_type.shape.dim[0].dim_value = 2**62
+    for info, dim in ((proto.graph.input[0], size), (proto.graph.output[0], output_size)):
+        info.type.tensor_type.shape.dim[0].dim_value = dim
+        info.type.tensor_type.elem_type = dtype
     return proto
 
 
@@ -299,19 +263,6 @@ def _false_sizes() -> Any:
     return proto
 
 
-def _unknown_dtypes() -> Any:
-    proto = _selu(helper.make_node("Selu", ["x"], ["y"]))
-    for info in (*proto.graph.input, *proto.graph.output):
-        info.type.tensor_type.elem_type = 99
-    return proto
-
-
-def _negative_inputs() -> Any:
-    proto = _selu(helper.make_node("Selu", ["x"], ["y"]))
-    proto.graph.input[0].type.tensor_type.shape.dim[0].dim_value = -2
-    return proto
-
-
 def _untyped_attribute() -> Any:
     node = helper.make_node("Selu", ["x"], ["y"], alpha=2.0)
     node.attribute[0].ClearField("type")
@@ -324,10 +275,10 @@ READABLE: dict[str, Maker] = {
     "custom domain": _onnx(custom_domain),
     "wrong types": _onnx(_wrong_types),
     "untyped attribute": _onnx(_untyped_attribute),
-    "large sizes": _onnx(_large_sizes),
+    "large sizes": _onnx(lambda: _types(2**62, 2**62)),
     "false sizes": _onnx(_false_sizes),
-    "unknown dtypes": _onnx(_unknown_dtypes),
-    "negative sizes of an input": _onnx(_negative_inputs),
+    "unknown dtypes": _onnx(lambda: _types(dtype=99)),
+    "negative sizes of an input": _onnx(lambda: _types(-2)),
     "missing external data": _external("data"),
     "external data in a FIFO": _external("data", lambda path: os.mkfifo(path / "data")),
 }

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from onnx import TensorProto, helper, numpy_helper
 
 from opkit.check.operators import Operator
-from rknn_op.cli import main
 from rknn_op.creation import new_repository
 from rknn_op.models import onnx_model
 from rknn_op.models.grafting import grafted_model
@@ -27,6 +26,7 @@ from rknn_op.models.running.model_inputs import random_inputs
 from rknn_op.models.running.weights import opened
 from rknn_op.runtimes.models import Form
 from tests.models.models import constant, model, saved, value
+from tests.rknn_op.command import rknn_op
 
 INT64 = TensorProto.INT64
 HALF = TensorProto.FLOAT16
@@ -157,8 +157,7 @@ def made(folder: Path, name: str, source: Source, path: str = "") -> Path:
 
 def graft(file: Path, roots: Sequence[Path], output: Path, *options: object) -> Result:
     """Run the command."""
-    arguments = ["graft", file, "-p", *roots, "-o", output, *options]
-    return CliRunner().invoke(main, [*map(str, arguments)])
+    return rknn_op("graft", file, "-p", *roots, "-o", output, *options)
 
 
 def grafted(file: Path, roots: Sequence[Path], *options: object) -> Any:
@@ -560,13 +559,40 @@ def test_nodes_that_do_not_match(
     assert len(found.splitlines()) == 1
 
 
-def test_missing_params(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
-    node = helper.make_node("DeformConv", ["x", "w", "o"], ["y"], name="n")
-    inputs = [value("x", [1, 2, 5, 5]), value("o", [1, 8, 4, 4])]
-    w = constant("w", weights(3, 2, 2, 2))
-    file = saved(model([node], inputs, [value("y", None)], [w]), tmp_path)
-    message = refused(file, [repositories["DeformConv"]])
-    assert "has no attribute 'kernel_shape', and params.kernel_shape has no default" in message
+@pytest.mark.parametrize(
+    ("op_type", "node", "inputs", "message"),
+    [
+        (
+            "DeformConv",
+            helper.make_node("DeformConv", ["x", "w", "o"], ["y"], name="n"),
+            [value("x", [1, 2, 5, 5]), value("o", [1, 8, 4, 4])],
+            "has no attribute 'kernel_shape', and params.kernel_shape has no default",
+        ),
+        (
+            "TopK",
+            helper.make_node("TopK", ["x", "k"], ["y", "i"], name="n"),
+            [value("x", [4]), value("k", [1], INT64)],
+            "node 'n': input 'k' is not constant, as op.yml says",
+        ),
+        (
+            "Selu",
+            helper.make_node("Celu", ["x"], ["y"]),
+            [value("x", [2])],
+            "has no node of the type Selu; did you mean Celu? (it has Celu)",
+        ),
+    ],
+    ids=["missing param", "changing constant", "no node"],
+)
+def test_models_that_do_not_match(
+    tmp_path: Path,
+    repositories: Mapping[str, Path],
+    op_type: str,
+    node: Any,
+    inputs: list[Any],
+    message: str,
+) -> None:
+    proto = model([node], inputs, [value("y", None)], [constant("w", weights(3, 2, 2, 2))])
+    assert message in refused(saved(proto, tmp_path), [repositories[op_type]])
 
 
 @pytest.mark.parametrize(
@@ -591,21 +617,6 @@ def test_invalid_constants(tmp_path: Path, k: Any, message: str) -> None:
         domains=["d"],
     )
     assert message in refused(saved(proto, tmp_path), [made(tmp_path, "TopK", source)])
-
-
-def test_changing_constant(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
-    node = helper.make_node("TopK", ["x", "k"], ["v", "i"], name="n")
-    inputs = [value("x", [4]), value("k", [1], INT64)]
-    outputs = [value("v", None), value("i", None, INT64)]
-    message = refused(saved(model([node], inputs, outputs), tmp_path), [repositories["TopK"]])
-    assert "node 'n': input 'k' is not constant, as op.yml says" in message
-
-
-def test_no_nodes(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
-    node = helper.make_node("Celu", ["x"], ["y"])
-    file = saved(model([node], [value("x", [2])], [value("y", [2])]), tmp_path)
-    message = refused(file, [repositories["Selu"]])
-    assert "has no node of the type Selu; did you mean Celu? (it has Celu)" in message
 
 
 def test_ambiguous_types(tmp_path: Path, repositories: Mapping[str, Path]) -> None:

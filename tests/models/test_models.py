@@ -10,12 +10,11 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from click.testing import CliRunner
 from onnxruntime.transformers.float16 import convert_float_to_float16
 
-from rknn_op.cli import main
 from tests.models import models
 from tests.models.models import STANDARD, saved
+from tests.rknn_op.command import rknn_op
 
 MISSING = {
     "detection_head": ["GridSample"],
@@ -41,7 +40,7 @@ _DTYPES = {
 
 def missing(file: Path, *options: str) -> list[str]:
     """Return the operators that the command finds missing."""
-    found = json.loads(CliRunner().invoke(main, ["scan", str(file), "--json", *options]).stdout)
+    found = json.loads(rknn_op("scan", file, "--json", *options).stdout)
     return [each["op_type"] for each in found["missing"]]
 
 

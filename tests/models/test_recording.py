@@ -12,7 +12,6 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 
-from opkit.errors import OpkitError
 from rknn_op.models import onnx_model
 from rknn_op.models.running.recording import Limits, Recording, record
 from tests.models.models import constant, detection_head, model, saved, value
@@ -93,7 +92,7 @@ def test_tensors_are_those_of_the_whole_model(recorded: Record, tmp_path: Path) 
     np.testing.assert_allclose(grid.outputs[0], sampled, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(top.outputs[0], scores, rtol=1e-4, atol=1e-6)
     np.testing.assert_array_equal(top.outputs[1], indices)
-    assert found.calls_of(top.node) == (top,)
+    assert [call for call in found.calls if call.node is top.node] == [top]
 
 
 def test_same_calls_in_every_run(recorded: Record) -> None:
@@ -339,12 +338,6 @@ def test_other_dynamic_sizes_need_inputs(recorded: Record, tmp_path: Path) -> No
     assert found.calls[0].inputs[0].shape == (1, 5)
 
 
-def test_wrong_inputs_are_an_error(recorded: Record, tmp_path: Path) -> None:
-    np.savez(tmp_path / "inputs.npz", x=np.zeros((2, 3)))
-    with pytest.raises(OpkitError, match=r"inputs\.npz: has 'x' \(expected 't0'\)"):
-        recorded(chain(("", "Relu")), "Relu", inputs=tmp_path / "inputs.npz")
-
-
 # ---- Cases ---------------------------------------------------------------------------------------
 
 
@@ -446,19 +439,6 @@ def test_constants_outlive_the_model(recorded: Record, tmp_path: Path) -> None:
     (call,) = recorded(file, "Add").calls
     (file.parent / "w").write_bytes(bytes(12000))
     np.testing.assert_array_equal(call.inputs[1], np.arange(3000))
-
-
-@pytest.mark.parametrize("place", ["../w", "link", "absolute"])
-def test_external_data_outside_of_the_folder(recorded: Record, tmp_path: Path, place: str) -> None:
-    file = with_external_data(tmp_path / "m")
-    (file.parent / "w").rename(tmp_path / "w")
-    (file.parent / "link").symlink_to(tmp_path / "w")
-    proto = onnx.load(file, load_external_data=False)
-    target = str(tmp_path / "w") if place == "absolute" else place
-    proto.graph.initializer[0].external_data[0].value = target
-    onnx.save(proto, file)
-    with pytest.raises(OpkitError, match="outside of the model's folder"):
-        recorded(file, "Selu")
 
 
 def test_names_are_escaped(recorded: Record) -> None:

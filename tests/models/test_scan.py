@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from onnx import TensorProto, helper
 
-from rknn_op.cli import main
 from tests.models.models import (
     constant,
     detection_head,
@@ -26,11 +25,12 @@ from tests.models.models import (
     saved_graph,
     value,
 )
+from tests.rknn_op.command import rknn_op
 
 
 def scan(*arguments: object) -> Result:
     """Run the command."""
-    return CliRunner().invoke(main, ["scan", *map(str, arguments)])
+    return rknn_op("scan", *arguments)
 
 
 def scanned(*arguments: object) -> dict[str, Any]:
@@ -149,34 +149,23 @@ def test_other_domains_are_missing(tmp_path: Path) -> None:
     assert (missing["domain"], missing["ways"]) == ("com.example", ["rename", "keep"])
 
 
-def test_constant_nodes_are_left_out(tmp_path: Path) -> None:
-    nodes = [
-        helper.make_node("Selu", ["c"], ["d"]),
-        helper.make_node("Add", ["x", "d"], ["y"]),
-    ]
-    proto = model(
-        nodes, [value("x", [2])], [value("y", [2])], [constant("c", np.array([1, 2], np.float32))]
-    )
-    assert types(scanned(saved(proto, tmp_path))) == []
-
-
-def test_random_nodes_are_not_constant(tmp_path: Path) -> None:
-    nodes = [
-        helper.make_node("RandomNormal", [], ["r"], shape=[2]),
-        helper.make_node("Add", ["x", "r"], ["y"]),
-    ]
-    proto = model(nodes, [value("x", [2])], [value("y", [2])])
-    assert types(scanned(saved(proto, tmp_path))) == ["RandomNormal"]
-
-
-def test_shape_of_a_fixed_input_is_constant(tmp_path: Path) -> None:
-    nodes = [
-        helper.make_node("Shape", ["x"], ["s"]),
-        helper.make_node("Expand", ["x", "s"], ["y"]),
-    ]
-    proto = model(nodes, [value("x", [2])], [value("y", [2])])
-    found = scanned(saved(proto, tmp_path))
-    assert (found["missing"], found["refused"]) == ([], [])
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (helper.make_node("Selu", ["c"], ["d"]), ("Add", ["x", "d"]), []),
+        (helper.make_node("RandomNormal", [], ["r"], shape=[2]), ("Add", ["x", "r"]), [0]),
+        (helper.make_node("Shape", ["x"], ["s"]), ("Expand", ["x", "s"]), []),
+    ],
+    ids=["of a constant", "random", "shape of a fixed input"],
+)
+def test_constant_nodes_are_left_out(
+    tmp_path: Path, first: Any, second: tuple[str, list[str]], expected: list[int]
+) -> None:
+    nodes = [first, helper.make_node(*second, ["y"])]
+    c = constant("c", np.array([1, 2], np.float32))
+    found = scanned(saved(model(nodes, [value("x", [2])], [value("y", [2])], [c]), tmp_path))
+    assert types(found) == [nodes[index].op_type for index in expected]
+    assert found["refused"] == []
 
 
 def test_subgraphs(tmp_path: Path) -> None:

@@ -42,30 +42,44 @@ def age_wheel(path: Path, number: str = OLD) -> str:
         path: the repository.
         number: the version without its build.
     """
-    content = json.loads((path / manifest.PATH).read_text())
-    wheel = path / content["wheel"]["name"]
     version = f"{number}+0123456789ab"
-    data = _older_bytes(wheel.read_bytes(), version)
-    wheel.unlink()
-    name = f"rknn_opkit-{version}-py3-none-any.whl"
-    (path / name).write_bytes(data)
-    content["wheel"] = {"name": name, "sha256": hashlib.sha256(data).hexdigest()}
-    (path / manifest.PATH).write_text(json.dumps(content))
+
+    def older(name: str, data: bytes) -> bytes:
+        if name == "opkit/files/templates/README.md":
+            return data.replace(b"## Files\n", b"## What to do\n")
+        return f"{version}\n".encode() if name == "opkit/VERSION" else data
+
+    change_wheel(path, older, version)
     return version
 
 
-def _older_bytes(wheel: bytes, version: str) -> bytes:
-    """Return the bytes of a wheel with another version, and another skeleton of README.md."""
+def change_wheel(
+    root: Path,
+    change: Callable[[str, bytes], bytes | None],
+    version: str = "",
+    member: str = "",
+) -> None:
+    """Change the entries of the wheel in a folder, and its hash in the manifest.
+
+    Args:
+        root: the repository, or a workspace.
+        change: (name of an entry, its content) -> its new content; None: no entry.
+        version: the wheel's new version; empty: the same.
+        member: the operator of the workspace whose manifest is to name the wheel.
+    """
+    path = root / member / manifest.PATH
+    content = json.loads(path.read_text())
+    before = root / content["wheel"]["name"]
     data = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(wheel)) as source, zipfile.ZipFile(data, "w") as target:
+    with zipfile.ZipFile(before) as source, zipfile.ZipFile(data, "w") as target:
         for entry in source.infolist():
-            text = source.read(entry)
-            if entry.filename == "opkit/files/templates/README.md":
-                text = text.replace(b"## Files\n", b"## What to do\n")
-            if entry.filename == "opkit/VERSION":
-                text = f"{version}\n".encode()
-            target.writestr(entry, text)
-    return data.getvalue()
+            if (changed := change(entry.filename, source.read(entry))) is not None:
+                target.writestr(entry, changed)
+    before.unlink()
+    name = f"rknn_opkit-{version}-py3-none-any.whl" if version else before.name
+    (root / name).write_bytes(data.getvalue())
+    digest = hashlib.sha256(data.getvalue()).hexdigest()
+    path.write_text(json.dumps(content | {"wheel": {"name": name, "sha256": digest}}))
 
 
 COPIED = [*template.files()]
@@ -74,19 +88,13 @@ COPIED = [*template.files()]
 
 def age_copied_file(path: Path, name: str, change: Callable[[str], str] | None) -> None:
     """Change the text of a copied file in a repository's wheel; None: the wheel lacks it."""
-    content = json.loads((path / manifest.PATH).read_text())
-    wheel = path / content["wheel"]["name"]
-    data = io.BytesIO()
-    with zipfile.ZipFile(wheel) as source, zipfile.ZipFile(data, "w") as target:
-        for entry in source.infolist():
-            text = source.read(entry).decode()
-            if entry.filename != f"opkit/copied/{name}":
-                target.writestr(entry, text)
-            elif change is not None:
-                target.writestr(entry, change(text))
-    wheel.write_bytes(data.getvalue())
-    content["wheel"]["sha256"] = hashlib.sha256(data.getvalue()).hexdigest()
-    (path / manifest.PATH).write_text(json.dumps(content))
+
+    def changed(entry: str, data: bytes) -> bytes | None:
+        if entry != f"opkit/copied/{name}":
+            return data
+        return None if change is None else change(data.decode()).encode()
+
+    change_wheel(path, changed)
 
 
 def add_work(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
@@ -16,8 +17,8 @@ from onnx import TensorProto, helper
 from opkit.toolchains.abi import ABIS
 from tests.check.target_repositories import need
 from tests.compiling import OPKIT, build, compile_c
-from tests.repositories import EXAMPLES, ROOT, generate
-from tests.rknn_op.command import assert_error, rknn_op, snapshot
+from tests.repositories import EXAMPLES, generate
+from tests.rknn_op.command import assert_error, process, rknn_op, snapshot, succeeded
 
 SDK = Path(__file__).parent / "sdk"
 OWN_HEADERS = OPKIT / "runtimes/rknn2/include"
@@ -51,16 +52,8 @@ def repository(folder: Path, name: str, more: str = "") -> Path:
     return generate(folder, DESCRIPTION.format(name=name) + more).path
 
 
-def bundle(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run `rknn-op bundle` in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "rknn_op", "bundle", *arguments],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+bundle = functools.partial(process, "bundle")
+"""Run `rknn-op bundle` in a process of its own."""
 
 
 # ---- Refusals ------------------------------------------------------------------------------------
@@ -150,7 +143,7 @@ def repositories(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         path = folder / name
         config = str(EXAMPLES / name / f"{name}.yml")
         options = ("--runtime", "rknn2", "-p", str(path))
-        assert rknn_op("create", "-c", config, *options).exit_code == 0
+        succeeded("create", "-c", config, *options)
         for source in (EXAMPLES / name).glob("*_[cr][oe]*.*"):
             if source.name.startswith(name.replace("_", "")):
                 shutil.copy(source, path)
@@ -279,7 +272,9 @@ def test_sdk_of_the_vendor(abi: str, made: Path, tmp_path: Path) -> None:
 def test_failed_build_leaves_no_bundle(tmp_path: Path) -> None:
     broken = repository(tmp_path, "Broken")
     (broken / "broken_compute.h").write_text("#error broken\n")
-    result = bundle("-p", broken, "--target", "rk3588", "--abi", "armhf", "-o", "o", cwd=tmp_path)
+    result = process(
+        "bundle", "-p", broken, "--target", "rk3588", "--abi", "armhf", "-o", "o", cwd=tmp_path
+    )
     assert result.returncode == 1
     assert result.stderr.splitlines()[-1] == f"error: o is not made: {broken} cannot be built"
     assert [path.name for path in tmp_path.iterdir()] == ["Broken"]
@@ -304,13 +299,17 @@ def test_model_is_converted(repositories: list[Path], tmp_path: Path) -> None:
     python = os.environ["RKNN_OP_RKNN2_PYTHON"]
     options = ("--abi", "aarch64", "--model", "a.onnx", "--toolkit", python)
     target = ("--target", "rk3588")
-    result = bundle("-p", repositories[2], twice, *target, *options, "-o", "out", cwd=tmp_path)
+    result = process(
+        "bundle", "-p", repositories[2], twice, *target, *options, "-o", "out", cwd=tmp_path
+    )
     assert result.returncode == 0, result.stderr
     converted = (tmp_path / "out/model.rknn").read_bytes()
     assert b"cstExp" in converted
     assert b"cstTwice" in converted
 
-    result = bundle("-p", *repositories[2:], twice, *target, *options, "-o", "all", cwd=tmp_path)
+    result = process(
+        "bundle", "-p", *repositories[2:], twice, *target, *options, "-o", "all", cwd=tmp_path
+    )
     assert result.returncode == 1
     expected = "error: a.onnx: not converted: the model has no node of the type cstRowMean"
     assert result.stderr.splitlines()[-1] == expected

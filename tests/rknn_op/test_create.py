@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import onnx
@@ -16,7 +15,7 @@ from rknn_op.cli import main
 from rknn_op.interrupt import Interrupted
 from tests.check.target_repositories import need
 from tests.marks import quick_first
-from tests.rknn_op.command import assert_error, rknn_op, snapshot
+from tests.rknn_op.command import assert_error, git, rknn_op, snapshot, succeeded
 
 _TEXT = """\
 name: Stub
@@ -108,7 +107,7 @@ def test_options_answer_questions() -> None:
 
 
 def test_target_says_the_runtime() -> None:
-    assert rknn_op("create", "Edge", "--yes", "--target", "rk3588").exit_code == 0
+    succeeded("create", "Edge", "--yes", "--target", "rk3588")
     assert "runtimes: [rknn2]" in _op_yml("Edge")
     assert "target_platform: rk3588" in _op_yml("Edge")
 
@@ -130,7 +129,7 @@ def test_target_of_another_runtime() -> None:
     options = ("create", "-c", "stub.yml", "-p", "stub", "--target", "rk3588")
     assert_error(rknn_op(*options), "rk3588 is a chip of RKNN-Toolkit2; pass --runtime rknn2\n")
     assert not Path("stub").exists()
-    assert rknn_op(*options, "--runtime", "rknn2").exit_code == 0
+    succeeded(*options, "--runtime", "rknn2")
     assert "\ntarget_platform: rk3588\n" in _op_yml("stub")
 
 
@@ -144,15 +143,11 @@ def test_standard_input() -> None:
 
 def test_git_commits_all_files() -> None:
     need("git", "git")
-    assert rknn_op("create", "Edge", "--yes", "--git").exit_code == 0
-
-    def git(*arguments: str) -> str:
-        command = ["git", "-C", "Edge", *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-    assert git("status", "--porcelain") == ""
-    assert git("log", "--format=%s").startswith("Create Edge with rknn-op ")
-    assert {*git("ls-files").splitlines()} == {*snapshot(Path("Edge"))}
+    succeeded("create", "Edge", "--yes", "--git")
+    edge = Path("Edge")
+    assert git(edge, "status", "--porcelain") == ""
+    assert git(edge, "log", "--format=%s").startswith("Create Edge with rknn-op ")
+    assert {*git(edge, "ls-files").splitlines()} == {*snapshot(edge)}
     assert_error(rknn_op("create", "Edge/Other", "--yes", "--git"), "is in the git repository")
     assert not Path("Edge/Other").exists()
 
@@ -222,7 +217,7 @@ def test_interrupted_create_of_several_leaves_nothing(
         with pytest.raises(Interrupted):
             rknn_op("create", *where, *options)
     assert not [*Path().iterdir()]
-    assert rknn_op("create", *where, *options).exit_code == 0
+    succeeded("create", *where, *options)
     assert len([*Path().glob("**/op.yml")]) == 2
 
 
@@ -232,7 +227,7 @@ def test_folders_of_killed_runs_are_deleted() -> None:
         Path("o", name, "0").mkdir(parents=True)
     with file_io.opened_folder(Path("o/.rknn-op-new-alive")) as alive:
         file_io.lock(alive)
-        assert rknn_op("create", "--library", "Selu", "-p", "o/Selu").exit_code == 0
+        succeeded("create", "--library", "Selu", "-p", "o/Selu")
     assert {each.name for each in Path("o").iterdir()} == {"Selu", ".rknn-op-new-alive", ".new"}
 
 

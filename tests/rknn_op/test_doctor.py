@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.repositories import Repository
-from tests.rknn_op.command import rknn_op, snapshot
+from tests.rknn_op.command import rknn_op, snapshot, succeeded
 
 
 def _states(*arguments: str) -> dict[str, dict[str, str]]:
@@ -19,8 +19,7 @@ def _states(*arguments: str) -> dict[str, dict[str, str]]:
 @pytest.mark.slow
 def test_tools_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    done = rknn_op("doctor")
-    assert done.exit_code == 0, done.output
+    done = succeeded("doctor")
     found = _states()
     for part in ("rknn-op", "Python", "numpy", "SCons", "zig", "user's cache", "zig's cache"):
         assert found[part]["state"] == "ok"

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import io
-import json
 import os
 import subprocess
 import sys
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from opkit import manifest
-from tests.check.target_repositories import need
 from tests.repositories import EXAMPLES, ROOT
-from tests.rknn_op.command import rknn_op
-from tests.rknn_op.older import age
+from tests.rknn_op.command import commit, git, rknn_op, succeeded
+from tests.rknn_op.older import age, change_wheel
 from tests.rknn_op.packages import PACKAGE, write
 
 pytestmark = pytest.mark.slow
@@ -54,8 +48,7 @@ class Foreign:
         self.ran.mkdir()
         self.script = folder / "command.py"
         self.script.write_text(COMMAND)
-        done = rknn_op("create", "-c", str(EXAMPLES / "exp/exp.yml"), "-p", str(self.root))
-        assert done.exit_code == 0, done.output
+        succeeded("create", "-c", EXAMPLES / "exp/exp.yml", "-p", self.root)
         age(self.root)
         write(self.root / "op.rknnop", dataclasses.replace(PACKAGE, python=self.code("package")))
         write(self.root / "other.rknnop", PACKAGE)
@@ -77,28 +70,15 @@ class Foreign:
 
     def set_wheel_traps(self) -> None:
         """Add code to every module of the wheel; the manifest has its hash."""
-        path = self.root / manifest.PATH
-        content = json.loads(path.read_text())
-        wheel = self.root / content["wheel"]["name"]
-        data = io.BytesIO()
-        with zipfile.ZipFile(wheel) as source, zipfile.ZipFile(data, "w") as target:
-            for entry in source.infolist():
-                text = source.read(entry)
-                if entry.filename.endswith("/__init__.py"):
-                    text = self.code("wheel").encode() + text
-                target.writestr(entry, text)
-        wheel.write_bytes(data.getvalue())
-        content["wheel"]["sha256"] = hashlib.sha256(data.getvalue()).hexdigest()
-        path.write_text(json.dumps(content))
+        code = self.code("wheel").encode()
+        change_wheel(self.root, lambda name, data: code * name.endswith("/__init__.py") + data)
 
     def set_git_traps(self) -> None:
         """Commit all, then name a program for everything that git runs."""
-        self.git("init", "-q")
         (self.root / ".gitattributes").write_text(
             "* filter=clean diff=text\n*.yml filter=process\n*.md filter=a=b\n"
         )
-        self.git("add", "-A")
-        self.git("commit", "-q", "-m", "all")
+        commit(self.root)
         hooks = self.root / ".git/hooks"
         for name in ("post-index-change", "pre-commit", "fsmonitor-watchman"):
             (hooks / name).write_text(f"#!/bin/sh\ntouch {self.ran}/{name}\n")
@@ -110,16 +90,10 @@ class Foreign:
             *("alias.status", "core.alternateRefsCommand", "credential.helper"),
         ):
             shell = "!" if key.startswith(("alias", "credential")) else ""
-            self.git("config", key, f"{shell}touch {self.ran}/{key}; cat")
-        self.git("config", "filter.clean.required", "true")
+            git(self.root, "config", key, f"{shell}touch {self.ran}/{key}; cat")
+        git(self.root, "config", "filter.clean.required", "true")
         for path in self.root.glob("*.*"):  # then git compares the contents
             os.utime(path, (1, 1))
-
-    def git(self, *arguments: str) -> None:
-        """Run git."""
-        need("git", "git")
-        names = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-        subprocess.run(["git", "-C", self.root, *names, *arguments], check=True)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run `rknn-op` in the repository."""
@@ -156,7 +130,7 @@ def test_nothing_of_a_foreign_repository_runs(verb: Sequence[str], foreign: Fore
 def test_traps_of_a_foreign_repository_work(foreign: Foreign) -> None:
     foreign.run("build")
     assert {"SConstruct", "wheel"} & {*foreign.left()}
-    foreign.git("status")
+    git(foreign.root, "status")
     assert {"core.fsmonitor", "filter.clean.clean", "filter.process.process"} <= {*foreign.left()}
 
 
@@ -170,7 +144,7 @@ def test_update_finds_changes_that_a_filter_would_hide(foreign: Foreign) -> None
 
 def test_invalid_name_of_a_filter_is_refused(foreign: Foreign) -> None:
     """Git would not read the option that turns off this filter."""
-    foreign.git("config", "filter.a=b.clean", f"touch {foreign.ran}/invalid; cat")
+    git(foreign.root, "config", "filter.a=b.clean", f"touch {foreign.ran}/invalid; cat")
     done = foreign.run("update")
     assert "git's configuration has an invalid name: 'filter.a=b.clean'" in done.stderr
     assert foreign.left() == []
@@ -178,11 +152,11 @@ def test_invalid_name_of_a_filter_is_refused(foreign: Foreign) -> None:
 
 def test_update_fetches_no_missing_objects(foreign: Foreign) -> None:
     """A partial clone names the program that fetches the missing objects."""
-    foreign.git("config", "remote.origin.url", f"ext::touch {foreign.ran}/fetched")
-    foreign.git("config", "protocol.ext.allow", "always")
+    git(foreign.root, "config", "remote.origin.url", f"ext::touch {foreign.ran}/fetched")
+    git(foreign.root, "config", "protocol.ext.allow", "always")
     for key in ("remote.origin.promisor", "extensions.partialClone"):
-        foreign.git("config", key, "true" if key.endswith("promisor") else "origin")
-    foreign.git("config", "core.repositoryFormatVersion", "1")
+        git(foreign.root, "config", key, "true" if key.endswith("promisor") else "origin")
+    git(foreign.root, "config", "core.repositoryFormatVersion", "1")
     for path in (foreign.root / ".git/objects").glob("??/*"):
         path.unlink()
     foreign.run("update")

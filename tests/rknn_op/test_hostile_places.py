@@ -17,7 +17,7 @@ import pytest
 
 from tests.marks import quick_first
 from tests.repositories import EXAMPLES, ROOT
-from tests.rknn_op.command import assert_error, rknn_op, snapshot
+from tests.rknn_op.command import assert_error, rknn_op, snapshot, succeeded
 from tests.rknn_op.older import add_work, age
 
 EXP = str(EXAMPLES / "exp/exp.yml")
@@ -67,7 +67,7 @@ COMMANDS = {
 @pytest.fixture
 def old(folder: Path) -> Path:
     """Return a repository of an older version with a user's work."""
-    assert rknn_op("create", "-c", EXP, "-p", "old").exit_code == 0
+    succeeded("create", "-c", EXP, "-p", "old")
     age(folder / "old")
     add_work(folder / "old")
     return folder / "old"
@@ -87,7 +87,7 @@ def test_message_names_the_path(path: str, problem: str, folder: Path, old: Path
         path = path.removesuffix("/Exp")  # nothing is made in the folder of all
     assert re.fullmatch(rf"error: {path}(/rknn_opkit\S+)?: cannot be \w+: {problem}", message)
     assert snapshot(folder) == before
-    assert rknn_op(*command).exit_code == 0
+    succeeded(*command)
 
 
 @pytest.mark.parametrize("verb", [("create", "-c", EXP), ("lint",), ("update",), ("check",)])
@@ -101,7 +101,7 @@ def test_deleted_current_folder(verb: tuple[str, ...], folder: Path) -> None:
 def test_create_without_home_in_the_c_locale(folder: Path) -> None:
     text = Path(EXP).read_text().replace("name: Exp", "# ü\nname: Exp")
     Path("exp.yml").write_text(text, encoding="utf-8")
-    assert rknn_op("create", "-c", "exp.yml", "-p", "usual").exit_code == 0
+    succeeded("create", "-c", "exp.yml", "-p", "usual")
     done = subprocess.run(
         [sys.executable, "-m", "rknn_op", "create", "-c", "exp.yml", "-p", "bare"],
         env={"PYTHONPATH": str(ROOT), "LC_ALL": "C", "PATH": os.environ["PATH"]},

@@ -17,7 +17,7 @@ from rknn_op.runtimes.rknn.vendor.python_class import translated_shape_rule
 from tests.check.target_repositories import counts
 from tests.marks import quick_first
 from tests.repositories import ROOT, Repository
-from tests.rknn_op.command import rknn_op, snapshot
+from tests.rknn_op.command import rknn_op, snapshot, succeeded
 
 DATA = ROOT / "tests" / "data" / "vendor_repository"
 OLD = "AddScaled"
@@ -106,8 +106,7 @@ def old(folder: Path) -> Path:
 def dry_run() -> str:
     """Return the output of `import --dry-run`, which makes and changes nothing."""
     before = snapshot(Path())
-    result = rknn_op("import", OLD, "--dry-run")
-    assert result.exit_code == 0, result.stderr
+    result = succeeded("import", OLD, "--dry-run")
     assert snapshot(Path()) == before
     assert [path.name for path in Path().iterdir()] == [OLD]
     return result.stdout
@@ -120,8 +119,7 @@ def warnings(report: str) -> list[str]:
 
 def test_import_keeps_kernels_and_rewrites_the_rest(folder: Path, old: Path) -> None:
     before = snapshot(old)
-    result = rknn_op("import", OLD)
-    assert result.exit_code == 0, result.stderr
+    result = succeeded("import", OLD)
     assert snapshot(old) == before
     new = folder / f"{OLD}_imported"
     assert sorted(path.name for path in folder.iterdir()) == [OLD, new.name]
@@ -150,7 +148,7 @@ def test_import_keeps_kernels_and_rewrites_the_rest(folder: Path, old: Path) -> 
 
 @pytest.mark.slow
 def test_imported_operator_builds_and_equals_its_reference(folder: Path, old: Path) -> None:
-    assert rknn_op("import", OLD, "--path", "here/New").exit_code == 0
+    succeeded("import", OLD, "--path", "here/New")
     new = Repository(folder / "here/New")
     unwritten = new.scons("check", check=False)
     assert "link build/x64/libaddscaled.so" in unwritten.stdout
@@ -205,8 +203,7 @@ def without_statements(vx: Path) -> None:
 def test_empty_vx_kernel_is_left_out(folder: Path, old: Path) -> None:
     without_evidence(old / KERNEL)
     without_statements(old / VX)
-    result = rknn_op("import", OLD)
-    assert result.exit_code == 0, result.stderr
+    result = succeeded("import", OLD)
     assert warnings(result.stdout) == [
         f"{OLD}/op.yml:10: inputs: listed as input1, input0, but {OLD}/{VX}:4 says input0, input1: "
         "took that",
@@ -252,7 +249,7 @@ VENDOR_OPERATORS = {
 def test_vendor_operator_passes_with_a_line_of_numpy(folder: Path, place: str) -> None:
     name, math = VENDOR_OPERATORS[place]
     vendor = Path(os.environ["RKNN_CUSTOM_OPS"]) / place
-    assert rknn_op("import", str(vendor), "-p", "new").exit_code == 0
+    succeeded("import", vendor, "-p", "new")
     new = Repository(folder / "new")
     reference = new.path / f"{name.lower()}_reference.py"
     line = f'    return {{"output": {math}}}\n'
@@ -610,7 +607,7 @@ def test_shape_rule_that_takes_a_person(before: str, after: str) -> None:
 def test_class_is_not_run(folder: Path, old: Path) -> None:
     trap = f"open({str(folder / 'trap')!r}, 'w')\n"
     (old / "rknn_op_addscaled.py").write_text(trap + CLASS)
-    assert rknn_op("import", OLD).exit_code == 0
+    succeeded("import", OLD)
     assert not (folder / "trap").exists()
 
 
@@ -619,7 +616,7 @@ def test_no_character_of_the_class_leaves_its_comment(folder: Path, old: Path) -
         "return outputs", "x = self\n        y = '''\n\x0cimport os\n'''\n        return outputs"
     )
     (old / "rknn_op_addscaled.py").write_text(text)
-    assert rknn_op("import", OLD).exit_code == 0
+    succeeded("import", OLD)
     made = (folder / f"{OLD}_imported/addscaled_reference.py").read_text()
     lines = [line.strip() for line in made.splitlines() if "import os" in line]
     assert lines == ["# import os"]
@@ -642,7 +639,7 @@ def test_headers_of_headers_are_taken(folder: Path, old: Path) -> None:
     (old / "sub/one.h").write_text('#include "two.h"\n#include "VX/vx.h"\n')
     (old / "sub/two.h").write_text('#include "one.h"\n#include "addscaled_halves.h"\n')
     assert not any("#include" in line or ".h'" in line for line in warnings(dry_run()))
-    assert rknn_op("import", OLD).exit_code == 0
+    succeeded("import", OLD)
     for name in ("sub/one.h", "sub/two.h", "addscaled_halves.h"):
         assert (folder / f"{OLD}_imported" / name).read_bytes() == (old / name).read_bytes()
 
@@ -651,7 +648,7 @@ def test_without_vx_and_class(old: Path) -> None:
     (old / "rknn_kernel_addscaled.vx").unlink()
     (old / "rknn_op_addscaled.py").unlink()
     assert f"{OLD}: rknn_op_addscaled.py not found" in dry_run()
-    assert rknn_op("import", OLD, "-p", "new").exit_code == 0
+    succeeded("import", OLD, "-p", "new")
     spec = repository.load(Path("new"))
     assert settings(spec).kernels == ("cpu",)
     assert "check_vx_kernel" not in Path("new/tests/test_addscaled.py").read_text()
@@ -665,8 +662,7 @@ def test_other_case_line_ends_and_encodings(folder: Path, old: Path) -> None:
     kernel.write_bytes(b"\xef\xbb\xbf" + data)
     description = old / "op.yml"
     description.write_bytes(b"\xef\xbb\xbf" + description.read_bytes().replace(b"\n", b"\r\n"))
-    result = rknn_op("import", OLD)
-    assert result.exit_code == 0, result.stderr
+    result = succeeded("import", OLD)
     assert f"{OLD}/{KERNEL}:19 says".lower() in result.stdout.lower()
     new = folder / f"{OLD}_imported"
     assert (new / KERNEL).read_bytes() == kernel.read_bytes()
@@ -756,7 +752,7 @@ def test_invalid_folders(old: Path, arguments: list[str], message: str) -> None:
 
 def test_folder_by_a_dot(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(old)
-    assert rknn_op("import", ".").exit_code == 0
+    succeeded("import", ".")
     assert repository.load(Path(f"../{OLD}_imported")).name == "AddScaled"
 
 

@@ -21,7 +21,7 @@ from rknn_op.runtimes.rknn import package_changes, package_contents
 from tests.compiling import build
 from tests.mutation import measure, mutants
 from tests.repositories import ROOT
-from tests.rknn_op.command import assert_error, rknn_op
+from tests.rknn_op.command import assert_error, rknn_op, succeeded
 from tests.rknn_op.packages import (
     LIBRARY,
     PACKAGE,
@@ -44,8 +44,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 def test_listing(folder: Path, library: bytes) -> None:
     package = dataclasses.replace(PACKAGE, libraries={**PACKAGE.libraries, "x64": library})
-    result = rknn_op("inspect", write(folder / "op.rknnop", package))
-    assert result.exit_code == 0, result.stderr
+    result = succeeded("inspect", write(folder / "op.rknnop", package))
     assert result.stderr == ""
     lines = result.stdout.splitlines()
     assert lines[0] == str(folder / "op.rknnop")
@@ -131,15 +130,13 @@ def test_json(folder: Path, library: bytes) -> None:
 @pytest.mark.parametrize("package", [PACKAGE, VERSION_1], ids=["version 2", "version 1"])
 def test_repack_gives_the_same_bytes(package: Package, folder: Path) -> None:
     path = write(folder / "op.rknnop", package)
-    result = rknn_op("inspect", path, "--repack", "again.rknnop")
-    assert result.exit_code == 0, result.stderr
+    result = succeeded("inspect", path, "--repack", "again.rknnop")
     assert result.stderr == "wrote again.rknnop\n"
     assert (folder / "again.rknnop").read_bytes() == (folder / "op.rknnop").read_bytes()
 
 
 def test_extract_writes_each_section(folder: Path) -> None:
-    result = rknn_op("inspect", write(folder / "op.rknnop", PACKAGE), "--extract", "new/parts")
-    assert result.exit_code == 0, result.stderr
+    result = succeeded("inspect", write(folder / "op.rknnop", PACKAGE), "--extract", "new/parts")
     extracted = {path.name: path.read_bytes() for path in (folder / "new/parts").iterdir()}
     contents = rknnop.sections(PACKAGE)
     assert extracted == {
@@ -153,7 +150,7 @@ def test_extract_leaves_out_an_empty_program_binary(folder: Path) -> None:
     (folder / "parts").mkdir()
     package = dataclasses.replace(VERSION_1, program_binary=b"")
     path = write(folder / "op.rknnop", package)
-    assert rknn_op("inspect", path, "--extract", "parts").exit_code == 0
+    succeeded("inspect", path, "--extract", "parts")
     names = sorted(path.name for path in (folder / "parts").iterdir())
     assert names == ["aarch64.so", "op.py", "op.yml", "x64.so"]
 
@@ -163,7 +160,7 @@ def test_extract_takes_no_name_from_the_package(name: str, folder: Path) -> None
     description = f"name: {name}\nout_binary: {name}\nop_py_file: {name}\nvx_file: {name}\n"
     package = dataclasses.replace(PACKAGE, description=description)
     path = write(folder / "op.rknnop", package)
-    assert rknn_op("inspect", path, "--extract", "parts").exit_code == 0
+    succeeded("inspect", path, "--extract", "parts")
     found = {str(path.relative_to(folder)) for path in folder.parent.rglob("*") if path.is_file()}
     assert found == {"op.rknnop", *(f"parts/{file}" for file in package_contents.FILES.values())}
 

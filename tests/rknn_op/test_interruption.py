@@ -17,7 +17,7 @@ import pytest
 from rknn_op.interrupt import Interrupted
 from tests.processes import marked
 from tests.repositories import EXAMPLES, ROOT, Repository
-from tests.rknn_op.command import rknn_op, snapshot
+from tests.rknn_op.command import rknn_op, snapshot, succeeded
 from tests.rknn_op.older import age
 
 pytestmark = pytest.mark.slow
@@ -179,7 +179,7 @@ def test_interruption_at_any_moment_is_one_line(
     if verb == "check many":
         shutil.copytree(copy_of_fresh.path, folder / "other", symlinks=True)
     if verb == "update":
-        assert rknn_op("create", "-c", EXP, "-p", "old").exit_code == 0
+        succeeded("create", "-c", EXP, "-p", "old")
         age(folder / "old")
     before = {*sources(folder)}
     moments = random.Random(f"22 {verb}")

@@ -28,7 +28,7 @@ from tests.repositories import (
     example_folder,
     generate_example,
 )
-from tests.rknn_op.command import assert_error, rknn_op, snapshot
+from tests.rknn_op.command import assert_error, rknn_op, snapshot, succeeded
 
 DESCRIPTION = """\
 name: Sample
@@ -42,8 +42,7 @@ PAGE = ROOT / "docs/operators.md"
 
 def listed(*arguments: str) -> list[str]:
     """Return the names in the list of operators."""
-    done = rknn_op("library", *arguments)
-    assert done.exit_code == 0, done.output
+    done = succeeded("library", *arguments)
     return [line.split()[0] for line in done.stdout.splitlines()]
 
 
@@ -128,8 +127,7 @@ def test_create_makes_the_repository_of_a_folder(name: str, tmp_path: Path) -> N
     folder = LIBRARY[name].folder
     (tmp_path / "template").mkdir()
     expected = generate_example(tmp_path / "template", folder.name).path
-    done = rknn_op("create", "--library", name, "-p", str(tmp_path / name))
-    assert done.exit_code == 0, done.output
+    done = succeeded("create", "--library", name, "-p", tmp_path / name)
     assert done.stderr == ""
     assert "all of it is yours from now on" in done.stdout
     repository.update(expected)
@@ -198,7 +196,7 @@ def test_readme_of_exact_results(tmp_path: Path) -> None:
 
 
 def test_create_writes_the_source_into_the_readme(tmp_path: Path) -> None:
-    rknn_op("create", "--library", "GridSample", "-p", str(tmp_path / "sample"))
+    rknn_op("create", "--library", "GridSample", "-p", tmp_path / "sample")
     readme = (tmp_path / "sample/README.md").read_text()
     assert f"GridSample of the operator library of rknn-op {VERSION}" in readme
     assert (
@@ -210,7 +208,7 @@ def test_create_writes_the_source_into_the_readme(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_create_for_another_runtime(tmp_path: Path) -> None:
     folder = tmp_path / "sample"
-    done = rknn_op("create", "--library", "GridSample", "--runtime", "pplnn", "-p", str(folder))
+    done = rknn_op("create", "--library", "GridSample", "--runtime", "pplnn", "-p", folder)
     assert (done.exit_code, done.stderr) == (0, "")
     others = {*available()} - {"pplnn"}
     assert not any((folder / name).exists() for name in others)
@@ -244,7 +242,7 @@ def test_files_of_templates_are_formatted_and_linted(tmp_path: Path) -> None:
 def test_create_for_onnx(name: str, tmp_path: Path) -> None:
     """Of an operator for RKNN-Toolkit 1.x, too: without its kernels, and with the other tests."""
     folder = tmp_path / "made"
-    done = rknn_op("create", "--library", name, "--runtime", "rknn2", "-p", str(folder))
+    done = rknn_op("create", "--library", name, "--runtime", "rknn2", "-p", folder)
     assert (done.exit_code, done.stderr) == (0, "")
     assert parse((folder / "op.yml").read_text()).framework == "onnx"
     assert not [*folder.glob("rknn_kernel_*")]
@@ -259,7 +257,7 @@ def test_create_for_onnx(name: str, tmp_path: Path) -> None:
 def test_cases_with_integers_suit_a_single_runtime(runtime: str, tmp_path: Path) -> None:
     """TruncateDiv's: each runtime has other types of integers."""
     folder = tmp_path / "made"
-    done = rknn_op("create", "--library", "TruncateDiv", "--runtime", runtime, "-p", str(folder))
+    done = rknn_op("create", "--library", "TruncateDiv", "--runtime", runtime, "-p", folder)
     assert (done.exit_code, done.stderr) == (0, "")
     printed = Repository(folder).scons("-Q", "check", "target=x64").stdout
     assert counts(printed)["CPU kernel"] == 35
@@ -269,14 +267,13 @@ def test_create_by_default_in_the_folder_of_the_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert rknn_op("create", "--library", "CumSum").exit_code == 0
+    succeeded("create", "--library", "CumSum")
     assert (tmp_path / "CumSum/cumsum_compute.h").is_file()
 
 
 def test_dry_run_makes_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "sample"
-    done = rknn_op("create", "--library", "GridSample", "-p", str(folder), "--dry-run")
-    assert done.exit_code == 0
+    done = succeeded("create", "--library", "GridSample", "-p", folder, "--dry-run")
     assert "gridsample_compute.h" in done.stdout
     assert not folder.exists()
 
@@ -290,21 +287,18 @@ def test_dry_run_makes_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_unknown_name(name: str, hint: str, tmp_path: Path) -> None:
-    done = rknn_op("create", "--library", name, "-p", str(tmp_path / "new"))
+    done = rknn_op("create", "--library", name, "-p", tmp_path / "new")
     assert_error(done, "the library has no operator", hint)
     assert "\x1b" not in done.stderr
 
 
 def test_several_operators_in_any_spelling(tmp_path: Path) -> None:
     folder = tmp_path / "lib"
-    done = rknn_op(
-        "create", "--library", "gelu", "gather_nd", "--library", "TOPK", "-p", str(folder)
-    )
-    assert done.exit_code == 0, done.output
+    done = succeeded("create", "--library", "gelu", "gather_nd", "--library", "TOPK", "-p", folder)
     made = [f"{folder / name}" for name in ("GatherND", "Gelu", "TopK")]
     assert sorted(done.stdout.split()) == made
     assert sorted(path.name for path in folder.iterdir()) == ["GatherND", "Gelu", "TopK"]
-    refused = rknn_op("create", "--library", "Selu", "Gelu", "-p", str(folder))
+    refused = rknn_op("create", "--library", "Selu", "Gelu", "-p", folder)
     assert_error(refused, f"{folder / 'Gelu'} already exists")
     assert not (folder / "Selu").exists()
 

@@ -15,14 +15,14 @@ from rknn_op.upkeep import renaming
 from tests.check.target_repositories import need
 from tests.marks import quick_first
 from tests.repositories import Repository
-from tests.rknn_op.command import assert_error, rknn_op, snapshot
+from tests.rknn_op.command import assert_error, rknn_op, snapshot, succeeded
 
 
 @pytest.fixture
 def made(tmp_path: Path) -> Path:
     folder = tmp_path / "made"
     options = ("--library", "ResizeArea", "--runtime", "rknn,pplnn,rknn2")
-    assert rknn_op("create", *options, "-p", str(folder)).exit_code == 0
+    succeeded("create", *options, "-p", folder)
     return folder
 
 
@@ -34,8 +34,7 @@ def test_everything_has_the_new_name(made: Path) -> None:
     (made / "notes.md").write_text("resizearea_compute.h\n", encoding="utf-8")
     files = {name.replace("resizearea", "zoom_area") for name in snapshot(made)}
 
-    done = rknn_op("rename", "Zoom_Area", "-p", str(made))
-    assert done.exit_code == 0, done.output
+    done = succeeded("rename", "Zoom_Area", "-p", made)
     assert "resizearea_compute.h -> zoom_area_compute.h\n" in done.stdout
     line = text.count("\n") + 2
     assert f"  zoom_area_reference.py:{line}\n" in done.stdout
@@ -44,7 +43,7 @@ def test_everything_has_the_new_name(made: Path) -> None:
     for path, data in snapshot(made).items():
         if not path.endswith(".whl"):
             assert not re.search(rb"resizearea|RESIZEAREA", data), path
-    assert rknn_op("lint", str(made)).exit_code == 0
+    succeeded("lint", made)
     Repository(made).scons("check", "quick=1")
 
 
@@ -56,11 +55,11 @@ def test_names_of_params_and_functions_stay(tmp_path: Path) -> None:
         "outputs:\n  y: {type: VX_TYPE_TENSOR}\nparams:\n  log_base: {type: int, default: 2}\n",
         encoding="utf-8",
     )
-    assert rknn_op("create", "-c", str(config), "-p", str(folder)).exit_code == 0
+    succeeded("create", "-c", config, "-p", folder)
     mine = folder / "log_compute.h"
     more = "/* params->log_base; opkit_log(x); np.log_x; log(2); Log */\n#define LOG_2 log_of\n"
     mine.write_text(mine.read_text(encoding="utf-8") + more, encoding="utf-8")
-    assert rknn_op("rename", "Lg", "-p", str(folder)).exit_code == 0
+    succeeded("rename", "Lg", "-p", folder)
     text = (folder / "lg_compute.h").read_text(encoding="utf-8")
     assert text.endswith(more.replace("LOG_2 log_of", "LG_2 lg_of"))
     assert "log_base:" in (folder / "op.yml").read_text(encoding="utf-8")
@@ -78,7 +77,7 @@ def test_names_of_params_and_functions_stay(tmp_path: Path) -> None:
 def test_invalid_name_changes_nothing(made: Path, name: str, message: str) -> None:
     (made / "taken_compute.h").touch()
     before = snapshot(made)
-    assert_error(rknn_op("rename", name, "-p", str(made)), message)
+    assert_error(rknn_op("rename", name, "-p", made), message)
     assert snapshot(made) == before
 
 
@@ -86,7 +85,7 @@ def test_error_changes_nothing(made: Path) -> None:
     reference = made / "resizearea_reference.py"
     reference.write_text("def reference(\n", encoding="utf-8")
     before = snapshot(made)
-    assert_error(rknn_op("rename", "Zoom", "-p", str(made)), "zoom_reference.py")
+    assert_error(rknn_op("rename", "Zoom", "-p", made), "zoom_reference.py")
     assert snapshot(made) == before
 
 
@@ -94,7 +93,7 @@ def test_failed_write_changes_nothing(made: Path) -> None:
     """A folder is where one of the last generated files has to be."""
     (made / "rknn_op_zoom.py").mkdir()
     before, folders = snapshot(made), {path for path in made.rglob("*") if path.is_dir()}
-    assert_error(rknn_op("rename", "Zoom", "-p", str(made)), "rknn_op_zoom.py: cannot be written")
+    assert_error(rknn_op("rename", "Zoom", "-p", made), "rknn_op_zoom.py: cannot be written")
     assert snapshot(made) == before
     assert {path for path in made.rglob("*") if path.is_dir()} == folders
 
@@ -102,7 +101,7 @@ def test_failed_write_changes_nothing(made: Path) -> None:
 def test_missing_file_changes_nothing(made: Path) -> None:
     (made / "resizearea_reference.py").unlink()
     before = snapshot(made)
-    assert_error(rknn_op("rename", "Zoom", "-p", str(made)), "resizearea_reference.py: not found")
+    assert_error(rknn_op("rename", "Zoom", "-p", made), "resizearea_reference.py: not found")
     assert snapshot(made) == before
 
 
@@ -110,23 +109,23 @@ def test_dry_run_and_uncommitted_changes(made: Path) -> None:
     need("git", "git")
     subprocess.run(["git", "init", "--quiet", made], check=True)
     before = snapshot(made)
-    assert rknn_op("rename", "Zoom", "-p", str(made), "--dry-run").exit_code == 0
-    assert_error(rknn_op("rename", "Zoom", "-p", str(made)), "--allow-dirty")
+    succeeded("rename", "Zoom", "-p", made, "--dry-run")
+    assert_error(rknn_op("rename", "Zoom", "-p", made), "--allow-dirty")
     assert snapshot(made) == before
-    assert rknn_op("rename", "Zoom", "-p", str(made), "--allow-dirty").exit_code == 0
+    succeeded("rename", "Zoom", "-p", made, "--allow-dirty")
 
 
 def test_name_of_another_operator_of_the_workspace(tmp_path: Path) -> None:
     ws = tmp_path / "ws"
     options = ("--runtime", "rknn2", "--workspace", str(ws))
-    assert rknn_op("create", *options, "--library", "Selu", "Mish").exit_code == 0
+    succeeded("create", *options, "--library", "Selu", "Mish")
     before = snapshot(ws)
     for name in ("Mish", "MISH"):
         for more in ((), ("--dry-run",)):
-            refused = rknn_op("rename", name, "-p", str(ws / "Selu"), *more)
+            refused = rknn_op("rename", name, "-p", ws / "Selu", *more)
             assert_error(refused, f"already the name of the operator in {ws}/Mish; pass another")
     assert snapshot(ws) == before
-    assert rknn_op("rename", "SELU", "-p", str(ws / "Selu")).exit_code == 0
+    succeeded("rename", "SELU", "-p", ws / "Selu")
 
 
 def test_built_files_of_the_old_name_are_deleted(made: Path) -> None:
@@ -135,9 +134,9 @@ def test_built_files_of_the_old_name_are_deleted(made: Path) -> None:
     for path in (*built, *kept, "report.html", "report.json"):
         (made / "build" / path).parent.mkdir(parents=True, exist_ok=True)
         (made / "build" / path).touch()
-    plan = rknn_op("rename", "Zoom", "-p", str(made), "--dry-run")
+    plan = rknn_op("rename", "Zoom", "-p", made, "--dry-run")
     assert (made / "build" / built[0]).exists()
-    done = rknn_op("rename", "Zoom", "-p", str(made))
+    done = rknn_op("rename", "Zoom", "-p", made)
     assert plan.stdout == done.stdout
     assert f"build/{built[0]}: deleted\n" in done.stdout
     left = {path for path in snapshot(made) if path.startswith("build/")}
@@ -150,7 +149,7 @@ def test_links_are_refused(made: Path, tmp_path: Path, link: str) -> None:
     (made / link).symlink_to(tmp_path / Path(link).name)
     before = snapshot(made)
     for more in (["--dry-run"], []):
-        refused = rknn_op("rename", "Zoom", "-p", str(made), *more)
+        refused = rknn_op("rename", "Zoom", "-p", made, *more)
         assert_error(refused, f"{made / link}: is a link to {tmp_path}", "replace it by a copy")
     assert snapshot(made) == before
 
@@ -158,7 +157,7 @@ def test_links_are_refused(made: Path, tmp_path: Path, link: str) -> None:
 def test_link_without_the_name_stays(made: Path, tmp_path: Path) -> None:
     (tmp_path / "common.h").write_text("int common;\n", encoding="utf-8")
     (made / "common.h").symlink_to(tmp_path / "common.h")
-    assert rknn_op("rename", "Zoom", "-p", str(made)).exit_code == 0
+    succeeded("rename", "Zoom", "-p", made)
     assert (made / "common.h").is_symlink()
 
 
@@ -169,7 +168,7 @@ def test_killed_rename_is_completed(
     """The next run completes a rename that ended after any write, even before op.yml."""
     expected = tmp_path / "expected"
     shutil.copytree(made, expected)
-    assert rknn_op("rename", "Zoom", "-p", str(expected)).exit_code == 0
+    succeeded("rename", "Zoom", "-p", expected)
     done = 0
 
     class Killed(BaseException):
@@ -188,6 +187,6 @@ def test_killed_rename_is_completed(
         for module in (renaming, repository_files):
             patch.setattr(module, "write_bytes", write)
         with pytest.raises(Killed):
-            rknn_op("rename", "Zoom", "-p", str(made))
-    assert rknn_op("rename", "Zoom", "-p", str(made)).exit_code == 0
+            rknn_op("rename", "Zoom", "-p", made)
+    succeeded("rename", "Zoom", "-p", made)
     assert snapshot(made) == snapshot(expected)

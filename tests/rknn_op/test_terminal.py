@@ -15,7 +15,7 @@ import pytest
 from opkit.terminal import message
 from tests.models.models import detector, saved
 from tests.repositories import ROOT, generate, installed_opkit
-from tests.rknn_op.command import rknn_op
+from tests.rknn_op.command import process, rknn_op
 
 LONG = "name: Exp\ninputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_BLOB}}\n"
 PATH = "a/folder/with/a/long/path/to/the/description/of_an_operator.yml"
@@ -104,14 +104,7 @@ def test_colors(environment: dict[str, str], is_red: bool, tmp_path: Path) -> No
 
 
 def test_forced_colors(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "rknn_op", "create", "-c", "no.yml"],
-        cwd=tmp_path,
-        env=os.environ | {"FORCE_COLOR": "1", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = process("create", "-c", "no.yml", cwd=tmp_path, FORCE_COLOR="1")
     assert done.stderr.startswith("\x1b[31merror:\x1b[0m no.yml")
 
 
@@ -129,4 +122,4 @@ def test_steps_are_erased(tmp_path: Path) -> None:
     words = ("-m", "rknn_op", "create", "--from", str(file), "--op", "GridSample", "-p", "made")
     shown = on_terminal(tmp_path, *words)
     assert "running the model, to record cases ...\r\x1b[K" in shown
-    assert rknn_op(*words[2:-1], str(tmp_path / "again")).stderr == ""
+    assert rknn_op(*words[2:-1], tmp_path / "again").stderr == ""

@@ -17,37 +17,33 @@ import pytest
 from opkit import manifest, repository
 from opkit.errors import OpkitError
 from opkit.version import VERSION
-from tests.check.target_repositories import need
 from tests.marks import quick_first
 from tests.repositories import EXAMPLES, ROOT
-from tests.rknn_op.command import rknn_op, snapshot
+from tests.rknn_op.command import commit, git, rknn_op, snapshot, succeeded
 from tests.rknn_op.older import COPIED, OLD, add_work, age, age_copied_file, age_wheel
-
-
-def git(folder: Path, *arguments: str) -> str:
-    need("git", "git")
-    names = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-    command = ["git", "-C", str(folder), *names, *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.fixture(scope="module")
 def now(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a repository of this version; do not change it."""
     path = tmp_path_factory.mktemp("now") / "exp"
-    done = rknn_op("create", "-c", str(EXAMPLES / "exp/exp.yml"), "-p", str(path))
-    assert done.exit_code == 0, done.output
+    succeeded("create", "-c", EXAMPLES / "exp/exp.yml", "-p", path)
     return path
 
 
 @pytest.fixture
 def old(now: Path, tmp_path: Path) -> Path:
     """Return a repository of an older version with a user's work."""
-    path = tmp_path / "exp"
-    shutil.copytree(now, path)
+    path = shutil.copytree(now, tmp_path / "exp")
     age(path)
     add_work(path)
     return path
+
+
+@pytest.fixture
+def path(now: Path, tmp_path: Path) -> Path:
+    """Return a repository of this version."""
+    return shutil.copytree(now, tmp_path / "exp")
 
 
 def as_updated(old: Path, now: Path) -> dict[str, bytes]:
@@ -72,15 +68,14 @@ def as_updated(old: Path, now: Path) -> dict[str, bytes]:
 
 def test_update(old: Path, now: Path) -> None:
     expected = as_updated(old, now)
-    done = rknn_op("update", str(old))
-    assert done.exit_code == 0, done.output
+    done = succeeded("update", old)
     assert snapshot(old) == expected
     assert done.stdout.startswith(f"{old}: from {OLD} to {VERSION}\n")
     assert re.search(rf"^  rknn_opkit-{VERSION}\S+: new$", done.stdout, re.MULTILINE)
     assert re.search(rf"^  rknn_opkit-{OLD}\S+: deleted$", done.stdout, re.MULTILINE)
     assert "  generated/exp.h: changed\n" in done.stdout
     assert "  generated/gone.h: deleted\n" in done.stdout
-    again = rknn_op("update", str(old))
+    again = rknn_op("update", old)
     assert again.stdout == f"{old}: up to date with {VERSION}\n"
 
 
@@ -88,21 +83,21 @@ def test_update(old: Path, now: Path) -> None:
 def test_lock_follows_the_line_of_onnx(old: Path) -> None:
     """The line is of `rknn-op create --from`, or the user's own."""
     requirements, lock = old / "requirements.txt", old / "requirements.lock"
-    plain = rknn_op("update", str(old)), lock.read_text()
+    plain = rknn_op("update", old), lock.read_text()
     requirements.write_text(requirements.read_text() + "onnx>=1.16  # evaluates\n")
-    assert rknn_op("update", str(old)).exit_code == plain[0].exit_code == 0
+    assert rknn_op("update", old).exit_code == plain[0].exit_code == 0
     assert requirements.read_text().endswith("\nonnx>=1.16  # evaluates\n")
     assert lock.read_text().count("\nonnx==") == 1
     assert lock.read_text().startswith(plain[1][: plain[1].index("exceptiongroup==")])
-    assert rknn_op("update", str(old)).stdout == f"{old}: up to date with {VERSION}\n"
+    assert rknn_op("update", old).stdout == f"{old}: up to date with {VERSION}\n"
     requirements.write_text(requirements.read_text().replace("onnx", "# onnx"))
-    rknn_op("update", str(old))
+    rknn_op("update", old)
     assert lock.read_text() == plain[1]
 
 
 def test_changes_of_skeletons_are_shown(old: Path) -> None:
     """The diff contains the template's changes, without the user's."""
-    shown = rknn_op("update", "--dry-run", str(old)).stdout
+    shown = rknn_op("update", "--dry-run", old).stdout
     assert "README.md is yours and stays. In the template it has changed:" in shown
     assert "-## What to do" in shown
     assert "+## Files" in shown
@@ -111,32 +106,29 @@ def test_changes_of_skeletons_are_shown(old: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--dry-run"], []])
-def test_deleted_wheel_comes_back(now: Path, tmp_path: Path, arguments: list[str]) -> None:
-    path = tmp_path / "exp"
-    shutil.copytree(now, path)
+def test_deleted_wheel_comes_back(now: Path, path: Path, arguments: list[str]) -> None:
     (wheel,) = path.glob("rknn_opkit-*.whl")
     wheel.unlink()
-    done = rknn_op("update", *arguments, str(path))
-    assert done.exit_code == 0, done.output
+    done = succeeded("update", *arguments, path)
     assert f"  {wheel.name}: new\n" in done.stdout
     assert (snapshot(path) == snapshot(now)) == (not arguments)
 
 
 def test_dry_run_and_diff(old: Path) -> None:
     before = snapshot(old)
-    shown = rknn_op("update", "--dry-run", "--diff", str(old))
+    shown = rknn_op("update", "--dry-run", "--diff", old)
     assert snapshot(old) == before
     assert re.search(rf"^-rknn-opkit=={re.escape(OLD)}\+", shown.stdout, re.MULTILINE)
     assert re.search(rf"^\+rknn-opkit=={re.escape(VERSION)}\+", shown.stdout, re.MULTILINE)
     assert "-/* Older. */" in shown.stdout
-    assert rknn_op("update", "--diff", str(old)).stdout == shown.stdout
+    assert rknn_op("update", "--diff", old).stdout == shown.stdout
     assert snapshot(old) == before
-    (entry,) = json.loads(rknn_op("update", "--dry-run", "--json", str(old)).stdout)
+    (entry,) = json.loads(rknn_op("update", "--dry-run", "--json", old).stdout)
     assert (entry["from"], entry["to"]) == (OLD, VERSION)
     assert entry["changed"]["generated/gone.h"] == "deleted"
     assert entry["yours"] == ["README.md"]
     assert snapshot(old) == before
-    assert rknn_op("update", "--json", str(old)).exit_code == 2
+    assert rknn_op("update", "--json", old).exit_code == 2
 
 
 @pytest.mark.slow
@@ -147,8 +139,7 @@ def test_own_edits_are_not_news(old: Path) -> None:
     age_copied_file(old, "SConstruct", lambda text: f"# Older.\n{text}")
     sconstruct = old / "SConstruct"
     sconstruct.write_text(f"# Older.\n{sconstruct.read_text()}# Mine.\n")
-    shown = rknn_op("update", str(old))
-    assert shown.exit_code == 0, shown.output
+    shown = succeeded("update", old)
     assert "pytest.ini" not in shown.stdout
     assert "SConstruct is yours and stays. In the template it has changed:" in shown.stdout
     assert "\n-# Older.\n" in shown.stdout
@@ -163,8 +154,7 @@ def test_merge(old: Path) -> None:
     text = (old / "SConstruct").read_text()
     (old / "SConstruct").write_text(f"# Older.\n{text}# Mine.\n")
     (old / "pytest.ini").write_text("# Mine, in the same line.\n")
-    done = rknn_op("update", "--merge", str(old))
-    assert done.exit_code == 0, done.output
+    done = succeeded("update", "--merge", old)
     assert (old / "SConstruct").read_text() == f"{text}# Mine.\n"
     assert (old / "README.md").read_text().endswith("mine\n")
     assert "## Files\n" in (old / "README.md").read_text()
@@ -173,15 +163,13 @@ def test_merge(old: Path) -> None:
 
 
 @pytest.mark.slow
-def test_merge_replaces_files_without_edits(now: Path, tmp_path: Path) -> None:
+def test_merge_replaces_files_without_edits(now: Path, path: Path) -> None:
     """The old wheel, of another build of this version, has their texts."""
-    path = tmp_path / "exp"
-    shutil.copytree(now, path)
     for name in (".gitignore", "pytest.ini", ".github/workflows/ci.yml"):
         age_copied_file(path, name, lambda text: f"# Older.\n{text.splitlines()[0]}\n")
         (path / name).write_text(f"# Older.\n{(now / name).read_text().splitlines()[0]}\n")
     age_wheel(path, VERSION)
-    done = rknn_op("update", "--merge", str(path))
+    done = rknn_op("update", "--merge", path)
     assert done.stdout.startswith(f"{path}: updated to {VERSION}\n")
     assert "  .github/workflows/ci.yml: changed\n" in done.stdout
     assert "yours" not in done.stdout
@@ -189,10 +177,8 @@ def test_merge_replaces_files_without_edits(now: Path, tmp_path: Path) -> None:
     assert snapshot(path) == snapshot(now)
 
 
-def test_merge_replaces_skeletons_without_edits(now: Path, tmp_path: Path) -> None:
+def test_merge_replaces_skeletons_without_edits(now: Path, path: Path) -> None:
     """Their digests are in the manifest; the code that made them is no more."""
-    path = tmp_path / "exp"
-    shutil.copytree(now, path)
     content = json.loads((path / manifest.PATH).read_text())
     for name in ("exp_reference.py", "tests/test_exp.py"):
         older = f"# Older.\n{(path / name).read_text().splitlines()[0]}\n"
@@ -202,8 +188,7 @@ def test_merge_replaces_skeletons_without_edits(now: Path, tmp_path: Path) -> No
     with (path / "tests/test_exp.py").open("a") as file:
         file.write("# mine\n")
     age_wheel(path, VERSION)
-    done = rknn_op("update", "--merge", str(path))
-    assert done.exit_code == 0, done.output
+    done = succeeded("update", "--merge", path)
     assert "  exp_reference.py: changed\n" in done.stdout
     changed = {name for name, data in snapshot(path).items() if snapshot(now).get(name) != data}
     assert changed == {"tests/test_exp.py", manifest.PATH}
@@ -215,7 +200,7 @@ def test_merge_replaces_skeletons_without_edits(now: Path, tmp_path: Path) -> No
 def test_new_file_of_the_template_is_written(old: Path, now: Path) -> None:
     age_copied_file(old, "pytest.ini", None)
     (old / "pytest.ini").unlink()
-    assert "  pytest.ini: new\n" in rknn_op("update", str(old)).stdout
+    assert "  pytest.ini: new\n" in rknn_op("update", old).stdout
     assert (old / "pytest.ini").read_text() == (now / "pytest.ini").read_text()
 
 
@@ -225,7 +210,7 @@ def test_version_without_copied_files(old: Path) -> None:
     for path in COPIED:
         age_copied_file(old, path, None)
     (old / "pytest.ini").write_text("# mine\n")
-    shown = rknn_op("update", "--merge", str(old)).stdout
+    shown = rknn_op("update", "--merge", old).stdout
     assert "pytest.ini is yours and stays" in shown
     assert (old / "pytest.ini").read_text() == "# mine\n"
 
@@ -235,34 +220,29 @@ def test_dry_run_knows_sources_in_folders_called_build(old: Path) -> None:
     (old / "src/build").mkdir(parents=True)
     (old / "src/build/more.c").write_text("int more;\n")
     (old / "op.yml").write_text((old / "op.yml").read_text() + "\nsources: [src/build/more.c]\n")
-    shown = rknn_op("update", "--dry-run", str(old))
-    assert shown.exit_code == 0, shown.stderr
+    succeeded("update", "--dry-run", old)
 
 
 def test_uncommitted_changes_are_refused(old: Path) -> None:
-    git(old, "init", "-q")
-    git(old, "add", "-A")
-    git(old, "commit", "-q", "-m", "all")
+    commit(old)
     (old / "exp_compute.h").write_text("changed")
     before = snapshot(old)
-    refused = rknn_op("update", str(old))
+    refused = rknn_op("update", old)
     assert refused.exit_code == 1
     assert "has changes that are not committed (exp_compute.h); commit them" in refused.stderr
     assert snapshot(old) == before
-    assert rknn_op("update", "--dry-run", str(old)).exit_code == 0
-    assert rknn_op("update", "--allow-dirty", str(old)).exit_code == 0
+    succeeded("update", "--dry-run", old)
+    succeeded("update", "--allow-dirty", old)
     assert (old / "exp_compute.h").read_text() == "changed"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("count", "names"), [(3, "a0, a1, a2"), (4, "a0, a1, a2, ...")])
 def test_first_uncommitted_changes_are_named(old: Path, count: int, names: str) -> None:
-    git(old, "init", "-q")
-    git(old, "add", "-A")
-    git(old, "commit", "-q", "-m", "all")
+    commit(old)
     for index in range(count):
         (old / f"a{index}").write_text("")
-    refused = rknn_op("update", str(old))
+    refused = rknn_op("update", old)
     assert refused.exit_code == 1
     assert f"has changes that are not committed ({names}); commit them" in refused.stderr
 
@@ -270,11 +250,9 @@ def test_first_uncommitted_changes_are_named(old: Path, count: int, names: str) 
 @pytest.mark.slow
 def test_changes_outside_of_the_repository_are_allowed(old: Path) -> None:
     """A repository may be a folder of a larger one."""
-    git(old.parent, "init", "-q")
-    git(old.parent, "add", "-A")
-    git(old.parent, "commit", "-q", "-m", "all")
+    commit(old.parent)
     (old.parent / "other").write_text("")
-    assert rknn_op("update", str(old)).exit_code == 0
+    succeeded("update", old)
 
 
 @pytest.mark.slow
@@ -282,17 +260,13 @@ def test_dry_run_copies_no_builds_and_environments(old: Path) -> None:
     for name in ("build", ".venv", ".git", ".cache"):
         (old / name).mkdir()
         os.mkfifo(old / name / "pipe")  # which cannot be copied
-    assert rknn_op("update", "--dry-run", str(old)).exit_code == 0
+    succeeded("update", "--dry-run", old)
 
 
 @pytest.mark.slow
-def test_skeletons_are_shown_only_if_an_older_version_wrote_them(now: Path, tmp_path: Path) -> None:
-    path = tmp_path / "exp"
-    shutil.copytree(now, path)
+def test_skeletons_are_shown_only_if_an_older_version_wrote_them(now: Path, path: Path) -> None:
     (path / "pytest.ini").write_text("# mine\n")
-    assert (
-        rknn_op("update", "--dry-run", str(path)).stdout == f"{path}: up to date with {VERSION}\n"
-    )
+    assert rknn_op("update", "--dry-run", path).stdout == f"{path}: up to date with {VERSION}\n"
 
 
 @pytest.mark.parametrize(
@@ -300,12 +274,12 @@ def test_skeletons_are_shown_only_if_an_older_version_wrote_them(now: Path, tmp_
 )
 def test_other_record_of_cruft_stays(old: Path, text: str) -> None:
     (old / ".cruft.json").write_text(text)
-    assert rknn_op("update", str(old)).exit_code == 0
+    succeeded("update", old)
     assert (old / ".cruft.json").read_text() == text
 
 
 def test_many(old: Path, now: Path, tmp_path: Path) -> None:
-    done = rknn_op("update", str(old), str(tmp_path / "none"), str(now))
+    done = rknn_op("update", old, tmp_path / "none", now)
     assert done.exit_code == 1
     assert f"{now}: up to date" in done.stdout
     assert f"{old}: from {OLD}" in done.stdout
@@ -322,7 +296,7 @@ def test_cruft_takes_over(old: Path, now: Path) -> None:
     state |= {"template": "elsewhere", "commit": "older", "kept": 1}
     state["context"]["cookiecutter"] |= {"_template": "elsewhere", "runtimes": "older", "kept": 2}
     (old / ".cruft.json").write_text(json.dumps(state))
-    assert rknn_op("update", str(old)).exit_code == 0
+    succeeded("update", old)
     state = json.loads((old / ".cruft.json").read_text())
     answers = state["context"]["cookiecutter"]
     assert answers.pop("config").endswith("# mine")
@@ -340,14 +314,12 @@ def test_interrupted_update_is_completed_though_git_sees_it(
         raise OpkitError("no room left")
 
     expected = as_updated(old, now)
-    git(old, "init")
-    git(old, "add", ".")
-    git(old, "commit", "-m", "all")
+    commit(old)
     with monkeypatch.context() as patch:
         patch.setattr(repository, "write", fail)
-        assert rknn_op("update", str(old)).exit_code == 1
+        assert rknn_op("update", old).exit_code == 1
     assert git(old, "status", "--porcelain")
-    assert rknn_op("update", str(old)).exit_code == 0
+    succeeded("update", old)
     assert snapshot(old) == expected
 
 
@@ -372,5 +344,5 @@ def test_killed_update_is_completed(old: Path, now: Path, tmp_path: Path) -> Non
         run.kill()
         run.wait()
         assert {path: (folder / path).read_bytes() for path in mine} == mine
-        assert rknn_op("update", str(folder)).exit_code == 0
+        succeeded("update", folder)
         assert snapshot(folder) == expected, number

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,10 +15,9 @@ from opkit.errors import OpkitError
 from rknn_op.creation.choices import DEFAULT_EXTRAS, left_out
 from rknn_op.creation.wheel import wheel
 from rknn_op.upkeep.chosen_operators import changed_operators, operators
-from tests.check.target_repositories import need
 from tests.report.browser import look
 from tests.repositories import Repository
-from tests.rknn_op.command import assert_error, rknn_op, snapshot
+from tests.rknn_op.command import assert_error, commit, git, rknn_op, snapshot, succeeded
 
 TEXT = """\
 name: {name}
@@ -46,8 +44,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a workspace with operators of two runtimes; do not change it."""
     folder = tmp_path_factory.mktemp("team")
     one, two = description(folder, "One", "rknn2"), description(folder, "Two", "pplnn")
-    done = rknn_op("create", "--workspace", str(folder / "ws"), "-c", one, "-c", two)
-    assert done.exit_code == 0, done.output
+    done = succeeded("create", "--workspace", folder / "ws", "-c", one, "-c", two)
     assert done.stdout == f"{folder}/ws/One\n{folder}/ws/Two\n"
     return folder / "ws"
 
@@ -62,8 +59,7 @@ def ws(made: Path, tmp_path: Path) -> Path:
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the repository of the first operator, which stands alone; do not change it."""
     folder = tmp_path_factory.mktemp("alone")
-    done = rknn_op("create", "-c", description(folder, "One", "rknn2"), "-p", str(folder / "One"))
-    assert done.exit_code == 0, done.output
+    succeeded("create", "-c", description(folder, "One", "rknn2"), "-p", folder / "One")
     return folder / "One"
 
 
@@ -100,7 +96,7 @@ def test_scons_in_a_member(ws: Path) -> None:
     assert {path for path in snapshot(ws) if "/build/" not in path} - {
         path for path in snapshot(ws) if "__pycache__" in path or ".pytest_cache" in path
     } == {*before}
-    assert rknn_op("lint", str(ws / "One"), str(ws / "Two")).exit_code == 0
+    succeeded("lint", ws / "One", ws / "Two")
 
 
 def test_changed_lock_of_the_root(ws: Path) -> None:
@@ -109,27 +105,26 @@ def test_changed_lock_of_the_root(ws: Path) -> None:
     with (ws / "requirements.lock").open("a") as file:
         file.write("other==1\n")
     problem = "requirements.lock: is not the file that {}generated/manifest.json names by its hash"
-    assert f"{ws}/{problem.format('')}" in rknn_op("lint", str(ws)).stdout
+    assert f"{ws}/{problem.format('')}" in rknn_op("lint", ws).stdout
     refused = Repository(ws / "One").scons("check", check=False)
     assert f"error: ../{problem.format('../')}" in refused.stderr
     ci = Repository(ws).run("opkit.ci.workspace", "generated", check=False)
     assert (ci.returncode, ci.stderr.startswith(f"error: {problem.format('')}")) == (1, True)
     Repository(ws / "One").run("opkit.ci.lock")
-    assert rknn_op("lint", str(ws)).exit_code == 0
-    done = rknn_op("update", "--allow-dirty", str(ws))
-    assert done.exit_code == 0, done.output
+    succeeded("lint", ws)
+    succeeded("update", "--allow-dirty", ws)
     assert "other" not in (ws / "requirements.lock").read_text()
-    assert rknn_op("lint", str(ws)).exit_code == 0
+    succeeded("lint", ws)
     repository.refuse_changed_lock(ws)
 
 
 def test_member_needs_the_wheel_of_the_root(ws: Path) -> None:
     (ws / wheel()[0].name).unlink()
-    done = rknn_op("lint", str(ws / "One"))
+    done = rknn_op("lint", ws / "One")
     assert done.exit_code == 1
     assert "cannot be read" in done.stdout
     assert_error(
-        rknn_op("create", "-c", description(ws.parent, "Three", "rknn2"), "-p", str(ws / "Three")),
+        rknn_op("create", "-c", description(ws.parent, "Three", "rknn2"), "-p", ws / "Three"),
         f"run `rknn-op update {ws}`",
     )
     assert not (ws / "Three").exists()
@@ -137,8 +132,7 @@ def test_member_needs_the_wheel_of_the_root(ws: Path) -> None:
 
 def test_create_in_deeper_folders(ws: Path) -> None:
     folder = ws / "vision/Deep"
-    done = rknn_op("create", "-c", description(ws.parent, "Deep", "rknn2"), "-p", str(folder))
-    assert done.exit_code == 0, done.output
+    done = succeeded("create", "-c", description(ws.parent, "Deep", "rknn2"), "-p", folder)
     assert f"cd {ws}\n" in done.stdout
     assert "cd vision/Deep && ../../.venv/bin/scons check\n" in done.stdout
     assert "](../../docs/cases.md)" in (folder / "README.md").read_text()
@@ -152,7 +146,7 @@ def test_create_in_deeper_folders(ws: Path) -> None:
 def test_places_without_members(ws: Path, place: str, phrase: str) -> None:
     before = snapshot(ws)
     text = description(ws.parent, "Inner", "rknn2")
-    assert_error(rknn_op("create", "-c", text, "-p", str(ws / place)), phrase)
+    assert_error(rknn_op("create", "-c", text, "-p", ws / place), phrase)
     assert snapshot(ws) == before
 
 
@@ -160,7 +154,7 @@ def test_invalid_description_makes_no_workspace(tmp_path: Path) -> None:
     (tmp_path / "bad.yml").write_text("name: Bad\n")
     good = description(tmp_path, "Good", "rknn2")
     ws = tmp_path / "ws"
-    done = rknn_op("create", "--workspace", str(ws), "-c", good, "-c", str(tmp_path / "bad.yml"))
+    done = rknn_op("create", "--workspace", ws, "-c", good, "-c", tmp_path / "bad.yml")
     assert_error(done, "bad.yml")
     assert not ws.exists()
 
@@ -168,21 +162,20 @@ def test_invalid_description_makes_no_workspace(tmp_path: Path) -> None:
 def test_init_keeps_files_of_the_user(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("mine\n")
     (tmp_path / "requirements.txt").write_text("scipy\n")
-    done = rknn_op("workspace", "init", str(tmp_path))
-    assert done.exit_code == 0, done.output
+    done = succeeded("workspace", "init", tmp_path)
     assert done.stderr == f"{tmp_path}/README.md exists and stays\n"
     assert (tmp_path / "README.md").read_text() == "mine\n"
     text = (tmp_path / "requirements.txt").read_text()
     assert text.endswith(f"rknn-opkit=={wheel()[0].version}\nscipy\n")
-    assert_error(rknn_op("workspace", "init", str(tmp_path)), "is a workspace")
-    assert_error(rknn_op("workspace", "init", str(tmp_path / "docs")), "is in the workspace")
+    assert_error(rknn_op("workspace", "init", tmp_path), "is a workspace")
+    assert_error(rknn_op("workspace", "init", tmp_path / "docs"), "is in the workspace")
 
 
 def test_init_overwrites_nothing(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/cases.md").write_text("mine\n")
     before = snapshot(tmp_path)
-    assert_error(rknn_op("workspace", "init", str(tmp_path)), "docs/cases.md already exists")
+    assert_error(rknn_op("workspace", "init", tmp_path), "docs/cases.md already exists")
     assert snapshot(tmp_path) == before
 
 
@@ -190,26 +183,15 @@ def test_failed_init_leaves_nothing(tmp_path: Path) -> None:
     """A file is where a folder of the workspace has to be."""
     (tmp_path / ".github").write_text("mine\n")
     before = snapshot(tmp_path)
-    assert_error(rknn_op("workspace", "init", str(tmp_path)), ".github")
+    assert_error(rknn_op("workspace", "init", tmp_path), ".github")
     assert snapshot(tmp_path) == before
     assert {path.name for path in tmp_path.iterdir()} == {".github"}
 
 
 def test_init_refuses_repository_and_link(alone: Path, tmp_path: Path) -> None:
-    assert_error(rknn_op("workspace", "init", str(alone)), "is an operator repository")
+    assert_error(rknn_op("workspace", "init", alone), "is an operator repository")
     (tmp_path / "requirements.txt").symlink_to(tmp_path / "other")
-    assert_error(rknn_op("workspace", "init", str(tmp_path)), "requirements.txt: is a link")
-
-
-def git(folder: Path, *arguments: str) -> None:
-    need("git", "git")
-    names = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-    subprocess.run(["git", "-C", folder, *names, *arguments], check=True, capture_output=True)
-
-
-def commit(folder: Path) -> None:
-    git(folder, "add", ".")
-    git(folder, "commit", "-qm", "work")
+    assert_error(rknn_op("workspace", "init", tmp_path), "requirements.txt: is a link")
 
 
 # ---- All operators -------------------------------------------------------------------------------
@@ -225,7 +207,7 @@ def test_lint_takes_all_operators(ws: Path, monkeypatch: pytest.MonkeyPatch) -> 
     first, second = done.stdout.splitlines()
     assert first.startswith("docs/vx.md: is not the file of this version")
     assert second.startswith("One/rknn2/one_plugin.c: not found")
-    assert rknn_op("lint", "Two").exit_code == 0
+    succeeded("lint", "Two")
     monkeypatch.chdir(ws.parent)
     assert rknn_op("lint", "ws").stdout.count("\n") == 2
 
@@ -248,8 +230,7 @@ def test_members_are_limited(ws: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_build_leaves_out_other_targets(ws: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ws)
-    done = rknn_op("build", "-t", "rk3588", "--", "-n")
-    assert done.exit_code == 0, done.output
+    done = succeeded("build", "-t", "rk3588", "--", "-n")
     assert "One         scons target=rk3588 -n  done" in done.stderr
     assert "target=rk3588: left out 1 of 2 operators, which have no such target\n" in done.stderr
     assert_error(rknn_op("build", "-t", "rk1808"), "target=rk1808: none of 2 operators has")
@@ -261,7 +242,7 @@ def test_report_of_the_team(ws: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ws)
     (ws / "Two/op.yml").write_text("name: Two\n")
     three = description(ws.parent, "Three", "rknn2")
-    assert rknn_op("create", "-c", three, "-p", "deep/Folder").exit_code == 0
+    succeeded("create", "-c", three, "-p", "deep/Folder")
     done = rknn_op("report", "--", "quick=1")
     assert done.exit_code == 1
     page = (ws / "build/report.html").read_text()
@@ -286,22 +267,21 @@ def test_two_operators_of_a_name(ws: Path, monkeypatch: pytest.MonkeyPatch) -> N
         assert (f"vision/Copy/{problem} One" in done.stdout) == (arguments != ["One"])
     refused = rknn_op("bundle", "-t", "rk3588", "-o", "out")
     assert_error(refused, problem, "or run `rknn-op rename NEW -p One`")
-    assert rknn_op("rename", "Three", "-p", "vision/Copy").exit_code == 0
-    assert rknn_op("lint").exit_code == 0
+    succeeded("rename", "Three", "-p", "vision/Copy")
+    succeeded("lint")
 
 
 def test_two_repositories_of_a_name_in_one_command(alone: Path, tmp_path: Path) -> None:
     shutil.copytree(alone, tmp_path / "Copy")
-    assert rknn_op("lint", str(alone), f"{alone}/../One").exit_code == 0
-    assert rknn_op("lint", str(tmp_path / "Copy")).exit_code == 0
-    done = rknn_op("lint", str(alone), str(tmp_path / "Copy"))
+    succeeded("lint", alone, f"{alone}/../One")
+    succeeded("lint", tmp_path / "Copy")
+    done = rknn_op("lint", alone, tmp_path / "Copy")
     assert done.exit_code == 1
     assert "2 problems" in done.stderr
 
 
 def test_changed_operators(ws: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ws)
-    git(ws, "init", "-q")
     commit(ws)
 
     def changed(ref: str = "HEAD") -> list[str]:
@@ -330,7 +310,6 @@ def test_changed_operators(ws: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_ci_checks_all_or_changed_operators(ws: Path) -> None:
     """A commit must have the generated files; operators without the target are left out."""
-    git(ws, "init", "-q")
     commit(ws)
     opkit = Repository(ws)
     assert opkit.run("opkit.ci.workspace", "generated", path=os.environ["PATH"]).stderr == ""
@@ -403,7 +382,7 @@ def test_update_of_a_broken_operator_changes_nothing(ws: Path) -> None:
     (ws / "Two/op.yml").write_text("name: Two\n")
     (ws / wheel()[0].name).unlink()
     before = snapshot(ws)
-    assert_error(rknn_op("update", str(ws)), "Two/op.yml")
+    assert_error(rknn_op("update", ws), "Two/op.yml")
     assert snapshot(ws) == before
 
 
@@ -417,19 +396,17 @@ def test_add_and_eject_are_exact(ws: Path, alone: Path) -> None:
     before = snapshot(member)
     (member / "README.md").write_text(before["README.md"].decode() + "mine\n")
     before = snapshot(member)
-    assert "has a wheel of its own" in rknn_op("lint", str(ws)).stdout
-    added = rknn_op("workspace", "add", str(member))
-    assert added.exit_code == 0, added.output
+    assert "has a wheel of its own" in rknn_op("lint", ws).stdout
+    added = succeeded("workspace", "add", member)
     assert f"  {wheel()[0].name}: deleted\n" in added.stdout
     assert {*snapshot(member)} == {*snapshot(ws / "One")}
     one = shutil.move(ws / "One", ws.parent / "One")
-    assert rknn_op("lint", str(ws)).output == "no problems\n"
+    assert rknn_op("lint", ws).output == "no problems\n"
     shutil.move(one, ws / "One")
-    ejected = rknn_op("workspace", "eject", str(member))
-    assert ejected.exit_code == 0, ejected.output
+    succeeded("workspace", "eject", member)
     assert snapshot(member) == {**before, ".cruft.json": snapshot(member)[".cruft.json"]}
-    assert rknn_op("lint", str(member)).output == "no problems\n"
-    assert rknn_op("workspace", "eject", str(ws / "One")).exit_code == 0
+    assert rknn_op("lint", member).output == "no problems\n"
+    succeeded("workspace", "eject", ws / "One")
     assert snapshot(ws / "One") == snapshot(alone)
 
 
@@ -440,26 +417,26 @@ def test_add_keeps_work_of_the_user(ws: Path, alone: Path) -> None:
     (member / ".github/workflows/ci.yml").write_text("mine\n")
     (member / "docs/mine.md").write_text("mine\n")
     before = snapshot(member)
-    done = rknn_op("workspace", "add", str(member))
+    done = rknn_op("workspace", "add", member)
     assert f"{member}/.github/workflows/ci.yml is not the template's, and stays" in done.stderr
     assert (member / ".github/workflows/ci.yml").read_text() == "mine\n"
     assert (member / "docs/mine.md").read_text() == "mine\n"
     assert (ws / "requirements.txt").read_text().endswith("\nscipy\n")
-    assert rknn_op("lint", str(ws)).exit_code == 0
-    assert rknn_op("workspace", "eject", str(member)).exit_code == 0
+    succeeded("lint", ws)
+    succeeded("workspace", "eject", member)
     after = snapshot(member)
     assert {path for path in before if before[path] != after.get(path)} <= {".cruft.json"}
 
 
 def test_add_refuses(ws: Path, alone: Path, tmp_path: Path) -> None:
     outside = shutil.copytree(alone, tmp_path / "outside")
-    assert_error(rknn_op("workspace", "add", str(outside)), "is not in a workspace")
-    assert_error(rknn_op("workspace", "add", str(ws / "One")), "is an operator of the workspace")
-    assert_error(rknn_op("workspace", "eject", str(outside)), "is not an operator of a workspace")
+    assert_error(rknn_op("workspace", "add", outside), "is not in a workspace")
+    assert_error(rknn_op("workspace", "add", ws / "One"), "is an operator of the workspace")
+    assert_error(rknn_op("workspace", "eject", outside), "is not an operator of a workspace")
     old = shutil.copytree(alone, ws / "Old")
     text = (old / manifest.PATH).read_text()
     (old / manifest.PATH).write_text(text.replace(wheel()[0].sha256, "0" * 64))
-    assert_error(rknn_op("workspace", "add", str(old)), f"run `rknn-op update {old}`")
+    assert_error(rknn_op("workspace", "add", old), f"run `rknn-op update {old}`")
 
 
 @pytest.mark.parametrize("verb", ["add", "eject"])
@@ -469,5 +446,5 @@ def test_failure_changes_nothing(ws: Path, alone: Path, verb: str) -> None:
     (member / "README.md").rename(member / "real.md")
     (member / "README.md").symlink_to("real.md")
     before = snapshot(ws)
-    assert_error(rknn_op("workspace", verb, str(member)), "README.md: is a link")
+    assert_error(rknn_op("workspace", verb, member), "README.md: is a link")
     assert snapshot(ws) == before

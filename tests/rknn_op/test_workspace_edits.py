@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
-import subprocess
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +12,8 @@ import pytest
 from opkit import manifest
 from rknn_op.creation.wheel import wheel
 from tests.check.target_repositories import need
-from tests.rknn_op.command import assert_error, rknn_op, snapshot
+from tests.rknn_op.command import assert_error, commit, git, rknn_op, snapshot, succeeded
+from tests.rknn_op.older import change_wheel
 
 OLD = "rknn_opkit-0.1.9+0123456789ab-py3-none-any.whl"
 
@@ -35,14 +33,8 @@ def ws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(f"GIT_{role}_NAME", "Ann")
         monkeypatch.setenv(f"GIT_{role}_EMAIL", "ann@acme")
     folder = tmp_path / "team"
-    done = rknn_op("create", "One", "--yes", "--workspace", str(folder), "--git")
-    assert done.exit_code == 0, done.output
+    succeeded("create", "One", "--yes", "--workspace", folder, "--git")
     return folder
-
-
-def git(folder: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True, text=True)
-    return done.stdout
 
 
 def test_new_operator_by_name(ws: Path) -> None:
@@ -51,29 +43,25 @@ def test_new_operator_by_name(ws: Path) -> None:
     assert git(ws, "status", "--porcelain") == ""
     assert not (ws / "One" / wheel()[0].name).exists()
     assert_error(
-        rknn_op("create", "Two", "--yes", "--workspace", str(ws), "--git"),
+        rknn_op("create", "Two", "--yes", "--workspace", ws, "--git"),
         "is in the git repository",
     )
     assert not (ws / "Two").exists()
-    done = rknn_op("create", "Two", "--yes", "--workspace", str(ws))
-    assert done.exit_code == 0, done.output
+    succeeded("create", "Two", "--yes", "--workspace", ws)
     assert (ws / "Two/op.yml").is_file()
-    assert_error(
-        rknn_op("create", "Two", "--yes", "--workspace", str(ws)), f"{ws}/Two already exists"
-    )
+    assert_error(rknn_op("create", "Two", "--yes", "--workspace", ws), f"{ws}/Two already exists")
 
 
 @pytest.mark.slow
 def test_rename_and_doctor(ws: Path) -> None:
     """The lines of a member's README.md are those of the template, with its paths."""
-    assert rknn_op("doctor", "-p", str(ws)).stdout.count("workspace") == 1
-    done = rknn_op("rename", "Other", "-p", str(ws / "One"))
-    assert done.exit_code == 0, done.output
+    assert rknn_op("doctor", "-p", ws).stdout.count("workspace") == 1
+    done = succeeded("rename", "Other", "-p", ws / "One")
     assert "The old name is still" not in done.stdout
     assert "Other.rknnop" in (ws / "One/README.md").read_text()
-    assert rknn_op("lint", str(ws)).stderr == "no problems\n"
+    assert rknn_op("lint", ws).stderr == "no problems\n"
     (ws / "One/other_compute.h").unlink()
-    broken = rknn_op("doctor", "-p", str(ws))
+    broken = rknn_op("doctor", "-p", ws)
     assert broken.exit_code == 1
     assert "1 problem" in broken.stdout
 
@@ -84,17 +72,15 @@ def test_merged_update(ws: Path) -> None:
     assert "-r ../requirements.txt" in text
     _age(ws, "opkit/copied/SConstruct")
     (ws / "One/SConstruct").write_text(f"# Older.\n{text}# Mine.\n")
-    git(ws, "add", "--all")
-    git(ws, "commit", "--quiet", "--message", "old")
-    dry = rknn_op("update", "--diff", str(ws))
+    commit(ws)
+    dry = rknn_op("update", "--diff", ws)
     assert "SConstruct is yours and stays" in dry.stdout
     assert "requirements.txt" not in dry.stdout.partition("SConstruct is yours")[2]
     assert git(ws, "status", "--porcelain") == ""
-    done = rknn_op("update", "--merge", str(ws))
-    assert done.exit_code == 0, done.output
+    succeeded("update", "--merge", ws)
     assert (ws / "One/SConstruct").read_text() == f"{text}# Mine.\n"
     assert not (ws / "One/.gitignore").exists()
-    assert rknn_op("update", str(ws)).stdout.count("up to date") == 2
+    assert rknn_op("update", ws).stdout.count("up to date") == 2
 
 
 @pytest.mark.parametrize(
@@ -115,7 +101,7 @@ def test_dry_run_lists_what_is_written(
     for name in ("a", "b"):
         Path(f"{name}.yml").write_text(DESCRIPTION.format(name=name.upper()))
     if existing == "rknn-op.toml":
-        assert rknn_op("workspace", "init", "team").exit_code == 0
+        succeeded("workspace", "init", "team")
     elif existing:
         Path("team").mkdir()
         Path("team", existing).write_text("mine\n")
@@ -124,7 +110,7 @@ def test_dry_run_lists_what_is_written(
     plan = json.loads(rknn_op(*command, "--dry-run", "--json").stdout)
     text = rknn_op(*command, "--dry-run").stdout
     assert snapshot(tmp_path) == before
-    assert rknn_op(*command).exit_code == 0
+    succeeded(*command)
     paths = [
         str(Path(entry["folder"], path))
         for entry in plan
@@ -142,7 +128,7 @@ def test_dry_run_lists_what_is_written(
 def test_dry_run_refuses_as_the_run(tmp_path: Path) -> None:
     (tmp_path / "requirements.lock").write_text("mine\n")
     for more in ([], ["--dry-run"]):
-        done = rknn_op("create", "One", "--yes", "--workspace", str(tmp_path), *more)
+        done = rknn_op("create", "One", "--yes", "--workspace", tmp_path, *more)
         assert_error(done, "requirements.lock already exists")
     assert {*snapshot(tmp_path)} == {"requirements.lock"}
 
@@ -173,17 +159,16 @@ def test_root_is_merged_three_ways(ws: Path) -> None:
     (ws / ".gitignore").unlink()
     own = _append(ws / ".pre-commit-config.yaml", "# Mine.\n")
     before = _commit(ws)
-    dry = rknn_op("update", "--diff", "--merge", str(ws))
+    dry = rknn_op("update", "--diff", "--merge", ws)
     assert snapshot(ws) == before
-    plan = rknn_op("update", "--dry-run", "--json", str(ws))
+    plan = rknn_op("update", "--dry-run", "--json", ws)
     entry = json.loads(plan.stdout)[0]
     assert (entry["yours"], entry["conflicts"]) == (
         [".github/workflows/ci.yml", "README.md"],
         ["README.md"],
     )
     assert entry["unknown"] == []
-    done = rknn_op("update", "--merge", str(ws))
-    assert done.exit_code == 0, done.output
+    done = succeeded("update", "--merge", ws)
     assert "  .github/workflows/ci.yml: changed\n" in done.stdout
     assert "README.md is yours and stays. In the template it has changed:" in done.stdout
     assert "may be in the same lines:\n  README.md\n" in done.stdout
@@ -193,7 +178,7 @@ def test_root_is_merged_three_ways(ws: Path) -> None:
     assert readme.read_text() == "# Mine, in the same line.\n"
     assert (ws / ".pre-commit-config.yaml").read_text() == own
     assert not (ws / ".gitignore").exists()
-    assert rknn_op("update", str(ws)).stdout.count("up to date") == 2
+    assert rknn_op("update", ws).stdout.count("up to date") == 2
 
 
 def test_interrupted_merge_is_completed(ws: Path) -> None:
@@ -204,9 +189,9 @@ def test_interrupted_merge_is_completed(ws: Path) -> None:
     ci.write_text(f"# Older.\n{new}# Mine.\n")
     _commit(ws)
     old = (ws / OLD).read_bytes()
-    assert rknn_op("update", "--merge", str(ws)).exit_code == 0
+    succeeded("update", "--merge", ws)
     (ws / OLD).write_bytes(old)
-    assert rknn_op("update", "--merge", str(ws)).exit_code == 0
+    succeeded("update", "--merge", ws)
     assert ci.read_text() == f"{new}# Mine.\n"
     assert not (ws / OLD).exists()
 
@@ -215,7 +200,7 @@ def test_new_file_at_the_root_is_written(ws: Path) -> None:
     _age(ws, missing=[ROOT_FILES[".gitignore"]])
     (ws / ".gitignore").unlink()
     _commit(ws)
-    assert "  .gitignore: new\n" in rknn_op("update", str(ws)).stdout
+    assert "  .gitignore: new\n" in rknn_op("update", ws).stdout
     assert (ws / ".gitignore").read_text().startswith("build/\n")
 
 
@@ -225,8 +210,7 @@ def test_workspace_without_old_texts(ws: Path) -> None:
     mine = _append(ws / "README.md", "Mine.\n")
     (ws / ".gitignore").unlink()
     _commit(ws)
-    done = rknn_op("update", "--merge", str(ws))
-    assert done.exit_code == 0, done.output
+    done = succeeded("update", "--merge", ws)
     assert (
         "\nNot compared, because the old wheel does not have the template's texts of these\n"
         "files; they stay, and differ from those of `rknn-op workspace init`:\n"
@@ -238,8 +222,7 @@ def test_workspace_without_old_texts(ws: Path) -> None:
 
 def _commit(ws: Path) -> dict[str, bytes]:
     """Commit all, and return the files."""
-    git(ws, "add", "--all")
-    git(ws, "commit", "--quiet", "--message", "old")
+    commit(ws)
     return snapshot(ws)
 
 
@@ -251,17 +234,13 @@ def _age(ws: Path, *names: str, missing: Sequence[str] = ()) -> None:
         *names: entries with another text.
         missing: entries that the older wheel does not have.
     """
-    own, data = wheel()
-    older = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(older, "w") as target:
-        assert {*names, *missing} <= {*source.namelist()}
-        for entry in source.infolist():
-            more = b"# Older.\n" if entry.filename in names else b""
-            if entry.filename not in missing:
-                target.writestr(entry, more + source.read(entry))
-    (ws / own.name).unlink()
-    (ws / OLD).write_bytes(older.getvalue())
+
+    def older(name: str, data: bytes) -> bytes | None:
+        more = b"# Older.\n" if name in names else b""
+        return None if name in missing else more + data
+
+    with zipfile.ZipFile(ws / wheel()[0].name) as archive:
+        assert {*names, *missing} <= {*archive.namelist()}
+    change_wheel(ws, older, "0.1.9+0123456789ab", "One")
     file = ws / "One" / manifest.PATH
-    content = json.loads(file.read_text())
-    content["wheel"] = {"name": OLD, "sha256": hashlib.sha256(older.getvalue()).hexdigest()}
-    file.write_text(json.dumps(content | {"version": "0.1.9"}))
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"version": "0.1.9"}))

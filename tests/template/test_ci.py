@@ -15,18 +15,14 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.check.target_repositories import need
 from tests.marks import quick_first
-from tests.repositories import ROOT, TEMPLATE, Repository, generate, installed_opkit
+from tests.repositories import ROOT, TEMPLATE, Repository, installed_opkit
+from tests.rknn_op.command import git
+from tests.template.conftest import DESCRIPTION
 
 WORKFLOW = TEMPLATE / ".github/workflows/ci.yml"
 WORKSPACE = ROOT / "opkit/workspace_files"
 ACTION = ROOT / "opkit/ci/action.yml"
-DESCRIPTION = """\
-name: Kept
-inputs: {x: {type: VX_TYPE_TENSOR}}
-outputs: {y: {type: VX_TYPE_TENSOR}}
-"""
 
 
 def read(path: Path) -> Any:
@@ -134,33 +130,19 @@ def test_changed_lock_is_refused_until_it_is_accepted(root: Path) -> None:
     assert not (root / "build").exists()
     printed = repository.run("opkit.ci.lock").stdout
     assert printed.startswith("generated/manifest.json: has the hash of this requirements.lock now")
-    git("add", ".", cwd=root)
+    git(root, "add", ".")
     assert hook(root).returncode == 0
     (root / "requirements.lock").unlink()
     assert "requirements.lock: cannot be read" in repository.scons("-n", check=False).stderr
     assert repository.run("opkit.ci.lock", check=False).returncode == 1
 
 
-@pytest.fixture(scope="module")
-def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a repository with all files in git's index."""
-    path = generate(tmp_path_factory.mktemp("kept"), DESCRIPTION).path
-    git("init", "--quiet", cwd=path)
-    git("add", ".", cwd=path)
-    return path
-
-
 @pytest.fixture
-def root(committed: Path, tmp_path: Path) -> Path:
-    """Return a copy of the repository."""
-    copy = tmp_path / "Kept"
-    shutil.copytree(committed, copy)
-    return copy
-
-
-def git(*arguments: str, cwd: Path) -> None:
-    need("git", "git")
-    subprocess.run(["git", *arguments], cwd=cwd, check=True, capture_output=True)
+def root(root: Path) -> Path:
+    """Return a repository with all files in git's index."""
+    git(root, "init", "--quiet")
+    git(root, "add", ".")
+    return root
 
 
 def hook(root: Path) -> subprocess.CompletedProcess[str]:
@@ -188,14 +170,14 @@ def test_commit_with_generated_files_passes(root: Path) -> None:
 
 def test_commit_without_generated_files_is_refused(root: Path) -> None:
     (root / "op.yml").write_text(f"{DESCRIPTION}params: {{p: {{type: VX_TYPE_INT8}}}}\n")
-    git("add", ".", cwd=root)
-    git("rm", "--cached", "--quiet", "makefile.linux.x64", cwd=root)
+    git(root, "add", ".")
+    git(root, "rm", "--cached", "--quiet", "makefile.linux.x64")
     done = hook(root)
     assert done.returncode == 1
     assert done.stderr.startswith("error: generated/kept.h, generated/kept_params.h, ")
     assert "makefile.linux.x64" in done.stderr
     assert "op.yml" not in done.stderr.partition(": not in git")[0]
-    git("add", ".", cwd=root)
+    git(root, "add", ".")
     assert hook(root).returncode == 0
 
 

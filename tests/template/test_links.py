@@ -15,7 +15,7 @@ from opkit.errors import OpkitError
 from rknn_op import scons_runs
 from rknn_op.scons_runs import Processes
 from tests.repositories import EXAMPLES, Repository
-from tests.rknn_op.command import rknn_op, snapshot
+from tests.rknn_op.command import rknn_op, snapshot, succeeded
 from tests.rknn_op.older import age
 
 TEXT = b"precious"
@@ -111,13 +111,12 @@ def test_update_refuses_links(
     name: str, arguments: Sequence[str], tmp_path: Path, outside: Path
 ) -> None:
     root = tmp_path / "made"
-    done = rknn_op("create", "-c", str(EXAMPLES / "exp/exp.yml"), "-p", str(root))
-    assert done.exit_code == 0, done.output
+    succeeded("create", "-c", EXAMPLES / "exp/exp.yml", "-p", root)
     age(root)
     outside.write_bytes((root / name).read_bytes())
     link_to_file(root / name, outside)
     before = snapshot(tmp_path)
-    done = rknn_op("update", *arguments, str(root))
+    done = rknn_op("update", *arguments, root)
     assert done.exit_code == 1
     assert f"{name}: is a link to {outside}; " in done.stderr
     assert snapshot(tmp_path) == before
@@ -127,7 +126,7 @@ def test_lint_writes_nothing_into_a_repository(copy_of_fresh: Repository, outsid
     build = copy_of_fresh.path / "build"
     link_to_folder(build, outside)
     before = snapshot(copy_of_fresh.path), contents(outside)
-    rknn_op("lint", str(copy_of_fresh.path))
+    rknn_op("lint", copy_of_fresh.path)
     assert (snapshot(copy_of_fresh.path), contents(outside)) == before
 
 
@@ -167,7 +166,7 @@ def test_repository_is_built_without_a_cache_of_the_user(
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.delenv("HOME", raising=False)
     root = tmp_path / "made"
-    rknn_op("create", "-c", str(EXAMPLES / "exp/exp.yml"), "-p", str(root))
+    rknn_op("create", "-c", EXAMPLES / "exp/exp.yml", "-p", root)
     for options in ([], ["-c"], []):
         with Processes() as processes:
             arguments = ("target=x64", *options)

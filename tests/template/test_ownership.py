@@ -14,28 +14,10 @@ import pytest
 
 from opkit import manifest, repository
 from opkit.errors import OpkitError
-from tests.repositories import ROOT, generate
+from tests.repositories import ROOT
+from tests.template.conftest import DESCRIPTION
 
-DESCRIPTION = """\
-name: Kept
-inputs: {x: {type: VX_TYPE_TENSOR}}
-outputs: {y: {type: VX_TYPE_TENSOR}}
-"""
 WITH_PARAM = f"{DESCRIPTION}params: {{p: {{type: VX_TYPE_INT32, default: 1}}}}\n"
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a repository of DESCRIPTION."""
-    return generate(tmp_path_factory.mktemp("kept"), DESCRIPTION).path
-
-
-@pytest.fixture
-def root(made: Path, tmp_path: Path) -> Path:
-    """Return a copy of the repository, without opkit."""
-    copy = tmp_path / "Kept"
-    shutil.copytree(made, copy, ignore=shutil.ignore_patterns("opkit"))
-    return copy
 
 
 def texts(root: Path) -> dict[str, bytes]:

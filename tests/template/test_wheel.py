@@ -21,14 +21,10 @@ from opkit.errors import OpkitError
 from rknn_op import own_opkit, template
 from rknn_op.creation.wheel import DISTRIBUTION, requirements, wheel
 from rknn_op.own_opkit import environment
-from tests.repositories import ROOT, Repository, copy_template, generate
-from tests.rknn_op.command import assert_error, rknn_op
+from tests.repositories import ROOT, Repository, copy_template
+from tests.rknn_op.command import assert_error, rknn_op, succeeded
+from tests.rknn_op.older import change_wheel
 
-DESCRIPTION = """\
-name: Kept
-inputs: {x: {type: VX_TYPE_TENSOR}}
-outputs: {y: {type: VX_TYPE_TENSOR}}
-"""
 PRINT = "from rknn_op.creation.wheel import wheel; w, data = wheel(); print(w.name, w.sha256)"
 MEGABYTE = 1_000_000
 
@@ -45,19 +41,6 @@ def made_by(template: Path, **variables: str) -> list[str]:
         check=True,
     )
     return done.stdout.split()
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a repository; do not change it."""
-    return generate(tmp_path_factory.mktemp("wheel"), DESCRIPTION).path
-
-
-@pytest.fixture
-def root(made: Path, tmp_path: Path) -> Path:
-    """Return a copy of the repository."""
-    shutil.copytree(made, tmp_path / "kept")
-    return tmp_path / "kept"
 
 
 # ---- The file ------------------------------------------------------------------------------------
@@ -265,32 +248,19 @@ def test_sconstruct_is_short(made: Path) -> None:
 
 def changed(root: Path) -> None:
     """Replace a repository's wheel by one that leaves a file in each build."""
-    path = root / manifest.PATH
-    content = json.loads(path.read_text())
-    before = root / content["wheel"]["name"]
-    data = io.BytesIO()
-    with zipfile.ZipFile(before) as source, zipfile.ZipFile(data, "w") as target:
-        for entry in source.infolist():
-            text = source.read(entry)
-            if entry.filename == "opkit/sconstruct.py":
-                text += b"\nPath('another').touch()\n"
-            if entry.filename == "opkit/VERSION":
-                text = b"0.2.0+0123456789ab\n"
-            target.writestr(entry, text)
-    before.unlink()
-    content["wheel"] = {
-        "name": "rknn_opkit-0.2.0+0123456789ab-py3-none-any.whl",
-        "sha256": hashlib.sha256(data.getvalue()).hexdigest(),
-    }
-    (root / content["wheel"]["name"]).write_bytes(data.getvalue())
-    path.write_text(json.dumps(content))
+    version = "0.2.0+0123456789ab"
+    more = {"opkit/sconstruct.py": b"\nPath('another').touch()\n"}
+
+    def change(name: str, data: bytes) -> bytes:
+        return f"{version}\n".encode() if name == "opkit/VERSION" else data + more.get(name, b"")
+
+    change_wheel(root, change, version)
 
 
 @pytest.mark.slow
 def test_each_repository_is_built_with_its_own(made: Path, root: Path) -> None:
     changed(root)
-    done = rknn_op("build", "-p", str(made), "-p", str(root), "-t", "x64")
-    assert done.exit_code == 0, done.output
+    succeeded("build", "-p", made, "-p", root, "-t", "x64")
     assert [(each / "another").exists() for each in (made, root)] == [False, True]
 
 
@@ -299,11 +269,11 @@ def test_wheel_of_other_bytes_is_not_executed(root: Path) -> None:
     (path,) = root.glob("*.whl")
     path.write_bytes(path.read_bytes() + b"\0")
     for verb in ("build", "check"):
-        done = rknn_op(verb, "-p", str(root))
+        done = rknn_op(verb, "-p", root)
         assert_error(done, f"{path}: is not the file that the manifest names by its hash")
     path.unlink()
     assert_error(
-        rknn_op("check", "-p", str(root)),
+        rknn_op("check", "-p", root),
         f"{path}: cannot be read: No such file or directory; restore it",
     )
 
@@ -314,7 +284,7 @@ def test_invalid_wheel_is_a_message(root: Path) -> None:
     content = json.loads((root / manifest.PATH).read_text())
     content["wheel"]["sha256"] = hashlib.sha256(b"no wheel").hexdigest()
     (root / manifest.PATH).write_text(json.dumps(content))
-    assert_error(rknn_op("check", "-p", str(root)), f"{path}: is not a wheel: ")
+    assert_error(rknn_op("check", "-p", root), f"{path}: is not a wheel: ")
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
@@ -13,20 +13,20 @@ from opkit.description.spec import OpSpec
 from opkit.files.skeletons import once_only_files, unwritten_math
 from opkit.runtimes.interface import Runtime
 from opkit.text import render
-from rknn_op.creation.description_texts import adapted, with_framework
+from rknn_op.creation.description_texts import adapted, with_entry
 from rknn_op.creation.operator_library import LibraryOperator
 from rknn_op.models.drafting import library_match
 from rknn_op.models.drafting.node_signatures import Input, Output, Signature, signature
 from rknn_op.models.drafting.op_yml import (
     Question,
-    comments_of,
+    comment,
     description,
     questions,
     refuse_dtypes,
 )
 from rknn_op.models.drafting.recorded_cases import RecordedCases, filled, recorded_cases
 from rknn_op.models.drafting.reference_trials import tolerance_text, trial_operator
-from rknn_op.models.drafting.small_cases import Group, Range, SmallCases, small_cases
+from rknn_op.models.drafting.small_cases import Group, SmallCases, small_cases
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import Model, Node
 from rknn_op.models.onnx_model import RANDOM
@@ -115,8 +115,8 @@ def _from_library(
     defined = replace(found, is_standard=True)  # the library defines it
     remarks = [each for each in questions(defined, nodes) if not each.field]
     text, _ = adapted(match.text, task.runtimes, str(match.folder), task.target.upper())
-    text = with_framework(text, task.model.framework)
-    text = "".join(f"{line}\n" for line in comments_of(remarks)) + text
+    text = with_entry(text, "framework", task.model.framework)
+    text = "".join(f"{line}\n" for each in remarks for line in comment(each.text)) + text
     spec = runtimes.parse(text, str(match.folder))
     files = match.files(spec)
     reference = files[f"{spec.lower}_reference.py"]
@@ -173,7 +173,7 @@ def _cases(
     """
     if task.model.framework != "onnx":
         return SmallCases(), RecordedCases()
-    calls = [call for node in nodes for call in task.recording.calls_of(node)]
+    calls = [call for node in nodes for call in task.recording.calls if call.node is node]
     with trial_operator(spec, text, reference) as operator:
         complete = [filled(found, node) for node in nodes]
         small = small_cases(found, complete, operator) if is_written else SmallCases()
@@ -270,65 +270,52 @@ def test_file(spec: OpSpec, small: SmallCases, recorded: RecordedCases) -> str:
             f'RECORDED = recorded("{_DATA}", {tolerance_text(recorded.error)})\n'
         )
     if groups:
-        names |= {"cases", *(each.maker for group in groups for each in _all(group))}
+        used = [each for group in groups for ranges in group.ranges for each in ranges.values()]
+        names |= {"cases", *(each.maker for each in used)}
         names |= {"vary_params"} if any(group.others for group in groups) else set()
         calls = "".join(map(_group_call, groups))
         parts.append(f"SMALL = [\n{calls}]\n")
     lists = ["RECORDED"] * bool(recorded.files) + ["SMALL"] * bool(groups)
     parts.append(f"CASES = {' + '.join(lists)}")
+    imports = ", ".join(sorted(names))
+    if len(f"from opkit.testing import {imports}") > LINE_LENGTH:
+        imports = bracketed(sorted(names), "from opkit.testing import ", 0, "()")
     return render(
         Path(__file__).parent / "templates/test.py",
         name=spec.name,
         lower=spec.lower,
         contents=" and ".join(contents),
         kernels="the CPU kernel" if len(spec.runtimes) == 1 else "all kernels",
-        imports=_imports(sorted(names)),
+        imports=imports,
         cases="\n".join(parts),
         tolerance=tolerance_text(max(small.error, recorded.error)),
     )
-
-
-def _all(group: Group) -> Iterator[Range]:
-    return (each for ranges in group.ranges for each in ranges.values())
-
-
-def _imports(names: Sequence[str]) -> str:
-    line = ", ".join(names)
-    fits = len(f"from opkit.testing import {line}") <= LINE_LENGTH
-    return line if fits else bracketed([*names], "from opkit.testing import ", 0, "()")
 
 
 def _group_call(group: Group) -> str:
     """Return the call of cases() for a group, as items of a list."""
     indent = 8
     shapes = [f'"{name}": {tuple(shape)}' for name, shape in group.shapes.items()]
+    values = []
+    for ranges in group.ranges:
+        items = [f'"{name}": {each}' for name, each in ranges.items()]
+        same = len({*ranges.values()}) == 1
+        one = str(next(iter(ranges.values())))
+        values.append(one if same else bracketed(items, "", indent + 4, "{}"))
+    base = dict(group.params)
+    params = f"[{literal(base, 'params=[', indent)}]"
+    if group.others:
+        items = [literal(base, "", indent + 4)] if base else []
+        items += [
+            f"{name}={literal([*others], f'{name}=', indent + 4)}"
+            for name, others in group.others.items()
+        ]
+        params = f"vary_params{bracketed(items, 'params=vary_params', indent, '()')}"
     arguments = [
         f"shapes=[{bracketed(shapes, 'shapes=[', indent, '{}')}]",
-        f"values={_values(group.ranges, indent)}",
-        f"params={_params(group, indent)}",
+        f"values={bracketed(values, 'values=', indent)}",
+        f"params={params}",
         f"dtype={literal(dict(group.dtypes), 'dtype=', indent)}",
     ]
     lines = "".join(f"{' ' * indent}{argument},\n" for argument in arguments)
     return f"    *cases(\n{lines}    ),\n"
-
-
-def _values(groups: Sequence[Mapping[str, Range]], indent: int) -> str:
-    texts = []
-    for ranges in groups:
-        same = len({*ranges.values()}) == 1
-        items = [f'"{name}": {each}' for name, each in ranges.items()]
-        one = str(next(iter(ranges.values())))
-        texts.append(one if same else bracketed(items, "", indent + 4, "{}"))
-    return bracketed(texts, "values=", indent)
-
-
-def _params(group: Group, indent: int) -> str:
-    base = dict(group.params)
-    if not group.others:
-        return f"[{literal(base, 'params=[', indent)}]"
-    items = [literal(base, "", indent + 4)] if base else []
-    items += [
-        f"{name}={literal([*values], f'{name}=', indent + 4)}"
-        for name, values in group.others.items()
-    ]
-    return f"vary_params{bracketed(items, 'params=vary_params', indent, '()')}"

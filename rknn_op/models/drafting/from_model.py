@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from rknn_op.messages import step, track
 from rknn_op.models import scanning
 from rknn_op.models.drafting.drafts import Draft, Source, Task, draft
 from rknn_op.models.drafting.node_signatures import called
-from rknn_op.models.drafting.selection import Selection, node_of_name, nodes_of_type, type_name
+from rknn_op.models.drafting.selection import Selection, selected_nodes, type_name
 from rknn_op.models.model_graph import Model, Node, plain
 from rknn_op.models.running.recording import Recording, record
 
@@ -91,9 +91,19 @@ def plans(
     """
     if not selection.is_all:
         all_or_nothing.refuse_existing(folder)
-    names = _runtimes(file, choices)
+    for name in choices.runtimes:
+        if name not in available():
+            expected = ", ".join(available())
+            raise OpkitError(f"--runtime: unknown '{plain(name)}' (expected {expected})")
+    names = [*choices.runtimes] or [scanning.runtime_of(file, choices.target)]
     target = choices.target or available()[names[0]].describe.default_target
-    model, groups = _chosen(file, selection, target)
+    groups: Sequence[Sequence[Node]]
+    if selection.is_all:
+        scan = scanning.scan_file(file, target)
+        model, groups = scan.model, [each.nodes for each in scan.missing]
+    else:
+        model = scanning.read_model(file)
+        groups = [selected_nodes(model, selection)]
     for name in names:
         describe = available()[name].describe
         if model.framework not in describe.frameworks:
@@ -123,32 +133,19 @@ def plans(
         raise problems[0]
     if problems:
         raise InvalidOperators(problems, len(groups))
-    _refuse_equal(planned)
+    seen: dict[str, Planned] = {}
+    for each in planned:
+        other = seen.setdefault(str(each.plan.folder).lower(), each)
+        if other is not each:
+            first, second = (
+                plain(type_name(node.domain, node.op_type))
+                for node in (other.draft.nodes[0], each.draft.nodes[0])
+            )
+            raise OpkitError(
+                f"{first} and {second} would both be in "
+                f"{each.plan.folder}; make each of them with --op and a folder of its own"
+            )
     return Plans(model, target, planned, recording.notes)
-
-
-def _runtimes(file: Path, choices: Choices) -> list[str]:
-    """Return the user's runtimes, or the target's, or the default for such models."""
-    if choices.runtimes:
-        for name in choices.runtimes:
-            if name not in available():
-                expected = ", ".join(available())
-                raise OpkitError(f"--runtime: unknown '{plain(name)}' (expected {expected})")
-        return [*choices.runtimes]
-    return [scanning.runtime_of(file, choices.target)]
-
-
-def _chosen(
-    file: Path, selection: Selection, target: str
-) -> tuple[Model, Sequence[Sequence[Node]]]:
-    """Return the model, and the nodes of each operator."""
-    if selection.is_all:
-        scan = scanning.scan_file(file, target)
-        return scan.model, [each.nodes for each in scan.missing]
-    model = scanning.read_model(file)
-    if selection.node is not None:
-        return model, [node_of_name(model, selection.node)]
-    return model, [nodes_of_type(model, selection.op_type or "")]
 
 
 def _plan(found: Draft, file: Path, folder: Path, is_all: bool, choices: Choices) -> Planned:
@@ -159,23 +156,6 @@ def _plan(found: Draft, file: Path, folder: Path, is_all: bool, choices: Choices
     plan = new_repository.plan_text(text, source, place, Path(), rest, found.files)
     extra: Extra = "onnx" if found.source is Source.ONNX else ""
     return Planned(replace(plan, extra=extra), found)
-
-
-def _refuse_equal(planned: Sequence[Planned]) -> None:
-    """Refuse duplicate folders of operators."""
-    seen: dict[str, Planned] = {}
-    for each in planned:
-        other = seen.setdefault(str(each.plan.folder).lower(), each)
-        if other is not each:
-            raise OpkitError(
-                f"{_type(other)} and {_type(each)} would both be in "
-                f"{each.plan.folder}; make each of them with --op and a folder of its own"
-            )
-
-
-def _type(each: Planned) -> str:
-    node = each.draft.nodes[0]
-    return plain(type_name(node.domain, node.op_type))
 
 
 # ---- The report ----------------------------------------------------------------------------------
@@ -198,40 +178,39 @@ def report(found: Plans, is_made: bool) -> str:
     """
     if not found.planned:
         return f"{printable(str(found.model.file))}: {found.target} has all of its operators.\n"
-    parts = [_of_repository(each, is_made) for each in found.planned]
+    parts = []
+    for each in found.planned:
+        made, spec = each.draft, each.draft.spec
+        nodes = f"{len(made.nodes)} node{'s' * (len(made.nodes) != 1)}"
+        verb = "" if is_made else "would be made: "
+        count = len(made.recorded.files)
+        recorded = f"{count}, {made.recorded.size / 1000:,.1f} KB" if count else "none"
+        lines = [
+            f"{verb}{each.plan.folder}: {spec.name} ({nodes}), for {', '.join(spec.runtimes)}",
+            *_wrapped(f"Reference: {made.source.value}."),
+            *_wrapped(_MATH[made.source].format(lower=spec.lower)),
+            *_wrapped(f"Recorded cases: {recorded}."),
+            *(line for note in made.notes for line in _wrapped(note, "- ")),
+        ]
+        if made.questions:
+            lines += ["  Questions, also in op.yml:"]
+            lines += [line for each in made.questions for line in _wrapped(each.text, "- ")]
+        parts.append("\n".join(lines))
     if found.notes:
         parts.append("\n".join(line for note in found.notes for line in _wrapped(printable(note))))
     if is_made:
-        parts.append("\n".join(_next(found)))
+        folders = " ".join(shlex.quote(str(each.plan.folder)) for each in found.planned)
+        lines = ["Next:", f"    rknn-op check -p {folders}"]
+        if found.model.framework == "onnx":
+            model = shlex.quote(str(found.model.file))
+            output = shlex.quote(str(found.model.file.with_suffix("")) + "_grafted.onnx")
+            lines.append(f"    rknn-op graft {model} -p {folders} -o {output}")
+        parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
 
-def _of_repository(each: Planned, is_made: bool) -> str:
-    found, spec = each.draft, each.draft.spec
-    nodes = f"{len(found.nodes)} node{'s' * (len(found.nodes) != 1)}"
-    verb = "" if is_made else "would be made: "
-    lines = [
-        f"{verb}{each.plan.folder}: {spec.name} ({nodes}), for {', '.join(spec.runtimes)}",
-        *_wrapped(f"Reference: {found.source.value}."),
-        *_wrapped(_MATH[found.source].format(lower=spec.lower)),
-        *_wrapped(_recorded(found)),
-        *(line for note in found.notes for line in _wrapped(note, "- ")),
-    ]
-    if found.questions:
-        lines += ["  Questions, also in op.yml:"]
-        lines += [line for each in found.questions for line in _wrapped(each.text, "- ")]
-    return "\n".join(lines)
-
-
-def _recorded(found: Draft) -> str:
-    count = len(found.recorded.files)
-    if not count:
-        return "Recorded cases: none."
-    return f"Recorded cases: {count}, {found.recorded.size / 1000:,.1f} KB."
-
-
-def _wrapped(text: str, mark: str = "") -> Iterator[str]:
-    yield from textwrap.wrap(
+def _wrapped(text: str, mark: str = "") -> list[str]:
+    return textwrap.wrap(
         text,
         _WIDTH,
         initial_indent=f"  {mark}",
@@ -239,13 +218,3 @@ def _wrapped(text: str, mark: str = "") -> Iterator[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _next(found: Plans) -> Iterator[str]:
-    yield "Next:"
-    folders = " ".join(shlex.quote(str(each.plan.folder)) for each in found.planned)
-    yield f"    rknn-op check -p {folders}"
-    if found.model.framework == "onnx":
-        model = shlex.quote(str(found.model.file))
-        output = shlex.quote(str(found.model.file.with_suffix("")) + "_grafted.onnx")
-        yield f"    rknn-op graft {model} -p {folders} -o {output}"

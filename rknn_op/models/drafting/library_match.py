@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from opkit.description.spec import OpSpec, Param, Tensor
-from rknn_op.creation.operator_library import LibraryOperator, operators
+from rknn_op.creation.operator_library import LibraryOperator, in_library
 from rknn_op.models.drafting.node_signatures import Input, Output, Signature
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import STANDARD, Node, plain
@@ -33,13 +33,12 @@ def find(
     """
     if found.domain != STANDARD:
         return None, ""
-    for operator in operators(library):
-        if operator.spec.name == found.op_type:
-            count = min(len(found.inputs), operator.max_inputs)
-            operator = operator.with_inputs(count)
-            problem = next(_problems(operator.spec, completed(found, operator.spec), nodes), "")
-            return (None, problem) if problem else (operator, "")
-    return None, ""
+    operator = in_library(library, found.op_type)
+    if operator is None or operator.spec.name != found.op_type:
+        return None, ""
+    operator = operator.with_inputs(min(len(found.inputs), operator.max_inputs))
+    problem = next(_problems(operator.spec, completed(found, operator.spec), nodes), "")
+    return (None, problem) if problem else (operator, "")
 
 
 def completed(found: Signature, spec: OpSpec) -> Signature:

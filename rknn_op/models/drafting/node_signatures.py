@@ -139,7 +139,7 @@ def signature(model: Model, nodes: Sequence[Node], has_texts: bool = True) -> Si
     schema = schema_of(first.op_type, first.domain, opset) if model.framework == "onnx" else None
     fixed = dict(_fixed(nodes, has_texts))
     attributes = tuple(_attributes(nodes, schema, fixed))
-    names = _Names(first.op_type, {each.name.lower() for each in attributes})
+    names = _Names({each.name.lower() for each in attributes})
     inputs = tuple(_inputs(nodes, schema, names))
     outputs = tuple(_outputs(nodes, schema, names))
     found = Signature(
@@ -166,7 +166,6 @@ def called(nodes: Sequence[Node]) -> str:
 class _Names:
     """Unique lower-case identifiers for inputs and outputs."""
 
-    op_type: str
     taken: set[str]
 
     def take(self, wanted: str) -> str:
@@ -174,12 +173,9 @@ class _Names:
         base = re.sub(r"\W+", "_", wanted, flags=re.ASCII).strip("_").lower()[:40] or "tensor"
         base = f"tensor_{base}" if base[0].isdigit() else base
         candidates = [base, f"{base}_tensor", *(f"{base}_{index}" for index in range(2, 10000))]
-        name = next(each for each in candidates if self._is_free(each))
+        name = next(each for each in candidates if each not in self.taken and not taken_by(each))
         self.taken.add(name)
         return name
-
-    def _is_free(self, name: str) -> bool:
-        return name not in self.taken and not taken_by(name)
 
 
 def _role(schema: Any, position: int, default: str, count: int) -> tuple[str, str]:
@@ -294,14 +290,19 @@ def _fixed(nodes: Sequence[Node], has_texts: bool) -> Iterator[tuple[str, Value]
 def _used(nodes: Sequence[Node]) -> list[str]:
     """Return the names of the nodes' attributes, without TensorFlow's own and types."""
     names = dict.fromkeys(name for node in nodes for name in node.attributes)
-    return [name for name in names if not name.startswith("_") and not _is_type(nodes, name)]
+    # An element type is that of a tensor, too; an empty list may be one of numbers.
+    types = {
+        name
+        for name in names
+        if (items := _items(nodes, name)) and all(isinstance(each, TypeName) for each in items)
+    }
+    return [name for name in names if not name.startswith("_") and name not in types]
 
 
-def _is_type(nodes: Sequence[Node], name: str) -> bool:
-    """Whether an attribute of TensorFlow is an element type, which tensors have, too."""
+def _items(nodes: Sequence[Node], name: str) -> list[Value]:
+    """Return the values of an attribute, the items of lists one by one."""
     values = [node.attributes[name] for node in nodes if name in node.attributes]
-    items = [each for value in values for each in (value if isinstance(value, tuple) else (value,))]
-    return bool(items) and all(isinstance(each, TypeName) for each in items)
+    return [each for value in values for each in (value if isinstance(value, tuple) else (value,))]
 
 
 def _attributes(
@@ -332,9 +333,8 @@ def _attributes(
 
 def _kind(nodes: Sequence[Node], name: str) -> str:
     """Return op.yml's type for the values of an attribute; empty if unsupported."""
-    values = [node.attributes[name] for node in nodes if name in node.attributes]
-    items = [item for value in values for item in (value if isinstance(value, tuple) else (value,))]
-    many = "s" if any(isinstance(value, tuple) for value in values) else ""
+    items = _items(nodes, name)
+    many = "s" if any(isinstance(node.attributes.get(name), tuple) for node in nodes) else ""
     if any(isinstance(item, (str, tuple)) for item in items):
         is_text = not many and not any(isinstance(item, Opaque) for item in items)
         return "string" if is_text else ""
@@ -382,14 +382,12 @@ def converted(value: Value, kind: str) -> Any:
     if kind == "string":
         return value
     items = value if isinstance(value, tuple) else (value,)
-    numbers: list[Any] = [_short(each) if kind.startswith("float") else each for each in items]
+    numbers: list[Any] = [*items]
+    if kind.startswith("float"):
+        import numpy as np
+
+        # The shortest decimals that round to the same float32.
+        numbers = [float(str(np.float32(each))) for each in numbers]
     if kind.endswith("s"):
         return numbers
     return bool(numbers[0]) if kind == "bool" else numbers[0]
-
-
-def _short(value: Any) -> float:
-    """Return the shortest decimal that rounds to the same float32."""
-    import numpy as np
-
-    return float(str(np.float32(value)))

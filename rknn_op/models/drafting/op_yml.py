@@ -186,11 +186,23 @@ def description(
     Raises:
         OpkitError: the operator's name is impossible for a runtime whose models keep it.
     """
-    comments = _Comments(questions)
+
+    def comments(field: str, indent: int = 2) -> Iterator[str]:
+        """Yield the questions about a field as lines of comments."""
+        for each in questions:
+            if each.field == field:
+                yield from comment(each.text, indent)
+
     name = operator_name(found, chosen)
+    domain = "" if found.domain == STANDARD else f"{plain(found.domain)} "
+    version = f" ({domain}opset {found.opset})" if found.opset else ""
+    count = f"{len(nodes)} node{'s' * (len(nodes) != 1)}"
+    title = f"{plain(found.op_type)}{version}, from {count} of {plain(model.file.name)}."
+    params = {each.name: _attribute(each) for each in found.attributes}
+    params |= {each.name: _constant(each) for each in found.constants}
     lines = [
-        *_wrapped(_title(found, model, nodes), 0),
-        *comments.at("", 0),
+        *comment(title),
+        *comments("", 0),
         f"name: {name}",
         *_keys_of_runtimes(found, name, chosen),
         f"framework: {model.framework}",
@@ -200,15 +212,16 @@ def description(
         *(
             line
             for each in found.tensors
-            for line in (*comments.at(f"inputs.{each.name}"), _tensor(each))
+            for line in (*comments(f"inputs.{each.name}"), _tensor(each))
         ),
         "outputs:",
         *(
             line
             for each in found.outputs
-            for line in (*comments.at(f"outputs.{each.name}"), _tensor(each))
+            for line in (*comments(f"outputs.{each.name}"), _tensor(each))
         ),
-        *_params(found, comments),
+        "params:" if params else "params: {}",
+        *(line for param, text in params.items() for line in (*comments(f"params.{param}"), text)),
     ]
     return "\n".join(lines) + "\n"
 
@@ -231,20 +244,6 @@ def refuse_dtypes(found: Signature, chosen: Sequence[str]) -> None:
                 )
 
 
-def comments_of(questions: Sequence[Question]) -> list[str]:
-    """Return questions as lines of comments."""
-    return [line for each in questions for line in _wrapped(each.text, 0)]
-
-
-def _params(found: Signature, comments: _Comments) -> Iterator[str]:
-    lines = {each.name: _attribute(each) for each in found.attributes}
-    lines |= {each.name: _constant(each) for each in found.constants}
-    yield "params:" if lines else "params: {}"
-    for name, line in lines.items():
-        yield from comments.at(f"params.{name}")
-        yield line
-
-
 def operator_name(found: Signature, chosen: Sequence[str]) -> str:
     """Return the operator's name in op.yml: the name in the model, if the runtimes allow it.
 
@@ -257,11 +256,16 @@ def operator_name(found: Signature, chosen: Sequence[str]) -> str:
         wanted = wanted.removeprefix(renaming.prefix)
     base = identifier(wanted)
     problem = ""
+    head = f"runtimes: [{', '.join(chosen)}]\ninputs: {{a: {{type: {TENSOR}}}}}\n"
     for name in dict.fromkeys((wanted, base, f"{base}Op", f"Op{base}")):
-        reason = _name_problem(name, chosen)
-        if not reason and (name == found.op_type or renaming):
+        text = f"name: {json.dumps(name)}\n{head}outputs: {{b: {{type: {TENSOR}}}}}\n"
+        try:
+            runtimes.parse(text, "op.yml")
+        except DescriptionError as error:
+            problem = problem or error.complaint.message
+            continue
+        if name == found.op_type or renaming:
             return name
-        problem = problem or reason
     raise OpkitError(
         f"operator '{plain(found.op_type)}': models for {' and '.join(chosen)} keep this name, "
         f"which is impossible: {problem or 'it is not an identifier'}; rename the nodes"
@@ -272,17 +276,6 @@ def _renaming(chosen: Sequence[str]) -> Renaming | None:
     """Return the renaming of custom nodes, if there is a single runtime that has one."""
     found = [models_of(name).renaming for name in chosen]
     return found[0] if len(found) == 1 else None
-
-
-def _name_problem(name: str, chosen: Sequence[str]) -> str:
-    """Return why an operator's name is invalid; empty if it is valid."""
-    tensor = f"{{a: {{type: {TENSOR}}}}}"
-    text = f"name: {json.dumps(name)}\nruntimes: [{', '.join(chosen)}]\n"
-    try:
-        runtimes.parse(f"{text}inputs: {tensor}\noutputs: {tensor.replace('a:', 'b:')}\n", "op.yml")
-    except DescriptionError as error:
-        return error.complaint.message
-    return ""
 
 
 def _keys_of_runtimes(found: Signature, name: str, chosen: Sequence[str]) -> Iterator[str]:
@@ -299,27 +292,8 @@ def _keys_of_runtimes(found: Signature, name: str, chosen: Sequence[str]) -> Ite
             yield f"{key}: {json.dumps(value)}"
 
 
-def _title(found: Signature, model: Model, nodes: Sequence[Node]) -> str:
-    domain = "" if found.domain == STANDARD else f"{plain(found.domain)} "
-    version = f" ({domain}opset {found.opset})" if found.opset else ""
-    count = f"{len(nodes)} node{'s' * (len(nodes) != 1)}"
-    return f"{plain(found.op_type)}{version}, from {count} of {plain(model.file.name)}."
-
-
-class _Comments:
-    """The questions as comments."""
-
-    def __init__(self, questions: Sequence[Question]) -> None:
-        self.questions = questions
-
-    def at(self, field: str, indent: int = 2) -> Iterator[str]:
-        """Yield the lines of comments at a field."""
-        for question in self.questions:
-            if question.field == field:
-                yield from _wrapped(question.text, indent)
-
-
-def _wrapped(text: str, indent: int) -> list[str]:
+def comment(text: str, indent: int = 0) -> list[str]:
+    """Return a sentence as lines of a comment."""
     start = f"{' ' * indent}# "
     return textwrap.wrap(
         text, _WIDTH, initial_indent=start, subsequent_indent=start, break_on_hyphens=False

@@ -64,7 +64,10 @@ def recorded_cases(
     differences = []
     size, tolerance, too_many = 0, 0.0, sys.maxsize
     for call in calls:
-        name = _free_name(call.node.name, files)
+        base = re.sub(r"[^A-Za-z0-9_-]+", "_", call.node.name).strip("_-")[:60] or "node"
+        used = {each.lower() for each in files}
+        names = (base, *(f"{base}_{index}" for index in range(2, len(files) + 3)))
+        name = next(each for each in names if f"{each}.npz".lower() not in used)
         try:
             case = _case(found, call, name, operator.spec)
             outputs = {
@@ -72,11 +75,19 @@ def recorded_cases(
                 for each in found.outputs
                 if each.position in call.outputs
             }
-            elements = _elements(case, outputs)
-            _check(operator, case, outputs)
+            arrays = (*case.inputs.values(), *outputs.values())
+            elements = sum(array.size for array in arrays)
+            operator.check(case)
+            for output, array in outputs.items():
+                if not array.shape or 0 in array.shape:
+                    shape = f"the shape {array.shape}, which no runtime has"
+                    raise _UnfitError(f"output '{output}' has {shape}")
             if elements >= too_many:
                 raise _UnfitError(_SLOW)
-            expected = _expected(operator, case) if is_written else {}
+            expected: Mapping[str, Array] = {}
+            if is_written:
+                with time_limit(MAX_SECONDS):
+                    expected = operator.prepare(case).expected
         except TimeLimitError:
             too_many = elements
             left_out.setdefault(_SLOW, []).append(plain(call.node.name))
@@ -89,25 +100,16 @@ def recorded_cases(
         if problem := _difference(expected, outputs, tolerance):
             differences.append(f"{plain(call.node.name)}: {problem}")
         files[f"{name}.npz"] = encoded(case.inputs, outputs, case.params)
-        size += sum(array.nbytes for array in (*case.inputs.values(), *outputs.values()))
-    sentences = [f"{_some(names)}: {reason}" for reason, names in left_out.items()]
+        size += sum(array.nbytes for array in arrays)
+    sentences = [
+        f"{', '.join(names[:3])}{f' and {len(names) - 3} more' * (len(names) > 3)}: {reason}"
+        for reason, names in left_out.items()
+    ]
     return RecordedCases(files, size, tolerance, sentences, differences)
 
 
 class _UnfitError(Exception):
     """A call cannot be a case."""
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-
-
-def _free_name(node: str, taken: Mapping[str, bytes]) -> str:
-    """Return a name for a file that is like the name of a node."""
-    base = re.sub(r"[^A-Za-z0-9_-]+", "_", node).strip("_-")[:60] or "node"
-    used = {name.lower() for name in taken}
-    names = [base, *(f"{base}_{index}" for index in range(2, len(taken) + 3))]
-    return next(name for name in names if f"{name}.npz".lower() not in used)
 
 
 def _case(found: Signature, call: Call, name: str, spec: OpSpec) -> Case:
@@ -136,34 +138,6 @@ def _case(found: Signature, call: Call, name: str, spec: OpSpec) -> Case:
         if each.position in call.outputs
     }
     return Case(name, inputs, params, dtypes, name)
-
-
-def _elements(case: Case, outputs: Mapping[str, Array]) -> int:
-    return sum(array.size for array in (*case.inputs.values(), *outputs.values()))
-
-
-def _check(operator: Operator, case: Case, outputs: Mapping[str, Array]) -> None:
-    """Refuse a case that a check cannot run.
-
-    Raises:
-        CheckError: the inputs, their dtypes or the params are invalid.
-        _UnfitError: an output has no elements or no dimension.
-    """
-    operator.check(case)
-    for name, array in outputs.items():
-        if not array.shape or 0 in array.shape:
-            raise _UnfitError(f"output '{name}' has the shape {array.shape}, which no runtime has")
-
-
-def _expected(operator: Operator, case: Case) -> Mapping[str, Array]:
-    """Return the reference's outputs.
-
-    Raises:
-        CheckError: the reference rejects the case.
-        TimeLimitError: it takes too long.
-    """
-    with time_limit(MAX_SECONDS):
-        return operator.prepare(case).expected
 
 
 def _difference(expected: Mapping[str, Array], outputs: Mapping[str, Array], error: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from opkit.errors import OpkitError
@@ -39,64 +38,49 @@ def type_name(domain: str, op_type: str) -> str:
     return f"{domain or _OWN_DOMAIN}:{op_type}"
 
 
-def nodes_of_type(model: Model, wanted: str) -> list[Node]:
-    """Return the nodes of an operator type that change; converters compute the others.
+def selected_nodes(model: Model, selection: Selection) -> list[Node]:
+    """Return the nodes of a type or a name that change; converters compute the others.
 
     Args:
         model: the model.
-        wanted: `TYPE`, or `domain:TYPE` if two domains have it.
+        selection: a name, or a type: `TYPE`, or `domain:TYPE` if two domains have it.
 
     Raises:
-        OpkitError: the model has no such node, or two domains have the type.
+        OpkitError: the model has no such node, two domains have the type, several nodes have the
+            name, or all of them are constant.
     """
+    by_name = selection.node is not None
+    wanted = selection.node or selection.op_type or ""
+    option, what = ("--node", "nodes") if by_name else ("--op", "operators")
     nodes = [
         node
         for node in model.nodes
-        if wanted in (node.op_type, type_name(node.domain, node.op_type))
+        if wanted
+        in ((node.name,) if by_name else (node.op_type, type_name(node.domain, node.op_type)))
     ]
     if not nodes:
-        raise _unknown("--op", wanted, [node.op_type for node in model.nodes], "operators")
+        known = [*dict.fromkeys(node.name if by_name else node.op_type for node in model.nodes)]
+        near = [f"'{plain(each)}'" for each in closest(wanted, known, count=3)]
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        listed = ", ".join(plain(each) for each in sorted(known)[:_MAX_LISTED]) or "none"
+        more = f" and {len(known) - _MAX_LISTED} more" if len(known) > _MAX_LISTED else ""
+        raise OpkitError(
+            f"{option}: the model has no '{plain(wanted)}'{hint} (its {what}: {listed}{more})"
+        )
+    where = f"{option} {plain(wanted)}"
+    if by_name and len(nodes) > 1:
+        types = ", ".join(plain(name) for name in dict.fromkeys(node.op_type for node in nodes))
+        raise OpkitError(
+            f"{where}: {len(nodes)} nodes have this name ({types}); rename them in the model, or "
+            "pass --op TYPE"
+        )
     domains = dict.fromkeys(node.domain for node in nodes)
     if len(domains) > 1:
         names = " or ".join(printable(type_name(each, nodes[0].op_type)) for each in domains)
-        raise OpkitError(f"--op {plain(wanted)}: the model has it in two domains; write {names}")
-    return _changing(nodes, f"--op {plain(wanted)}")
-
-
-def node_of_name(model: Model, wanted: str) -> list[Node]:
-    """Return the node of a name.
-
-    Raises:
-        OpkitError: the model has none or several of this name, or the node is constant.
-    """
-    nodes = [node for node in model.nodes if node.name == wanted]
-    if not nodes:
-        raise _unknown("--node", wanted, [node.name for node in model.nodes], "nodes")
-    if len(nodes) > 1:
-        types = ", ".join(plain(name) for name in dict.fromkeys(node.op_type for node in nodes))
-        raise OpkitError(
-            f"--node {plain(wanted)}: {len(nodes)} nodes have this name ({types}); rename them in "
-            "the model, or pass --op TYPE"
-        )
-    return _changing(nodes, f"--node {plain(wanted)}")
-
-
-def _changing(nodes: Sequence[Node], option: str) -> list[Node]:
+        raise OpkitError(f"{where}: the model has it in two domains; write {names}")
     changing = [node for node in nodes if not node.is_constant]
     if not changing:
         raise OpkitError(
-            f"{option}: all inputs are constant; converters compute such nodes themselves"
+            f"{where}: all inputs are constant; converters compute such nodes themselves"
         )
     return changing
-
-
-def _unknown(option: str, wanted: str, names: Iterable[str], what: str) -> OpkitError:
-    known = [*dict.fromkeys(names)]
-    near = closest(wanted, known, count=3)
-    quoted = [f"'{plain(each)}'" for each in near]
-    hint = f"; did you mean {' or '.join(quoted)}?" if near else ""
-    listed = ", ".join(plain(each) for each in sorted(known)[:_MAX_LISTED])
-    more = f" and {len(known) - _MAX_LISTED} more" if len(known) > _MAX_LISTED else ""
-    return OpkitError(
-        f"{option}: the model has no '{plain(wanted)}'{hint} (its {what}: {listed or 'none'}{more})"
-    )

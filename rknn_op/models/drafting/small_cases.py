@@ -179,8 +179,7 @@ def small_cases(found: Signature, nodes: Sequence[Node], operator: Operator) -> 
     if runs.seconds > _MAX_SECONDS:
         sentences.append(f"other values of params: the reference takes {runs.seconds:.1f} s a case")
     else:
-        others = dict(_others(groups[0], runs, _texts(found, nodes)))
-        groups[0] = replace(groups[0], others=others)
+        groups[0] = replace(groups[0], others=_others(groups[0], runs, _texts(found, nodes)))
     outputs = (runs.outputs(group.case(ranges)) for group in groups for ranges in group.ranges)
     error = max((tolerated_error(each) for each in outputs if each is not None), default=0.0)
     return SmallCases(groups, error, sentences)
@@ -309,22 +308,19 @@ def _texts(found: Signature, nodes: Sequence[Node]) -> dict[str, list[str]]:
 
 def _others(
     group: Group, runs: Runs, texts: Mapping[str, Sequence[str]]
-) -> Iterator[tuple[str, list[Any]]]:
-    """Yield each param with other values that change the outputs."""
+) -> dict[str, Sequence[Any]]:
+    """Return each param with other values that change the outputs."""
+    others: dict[str, Sequence[Any]] = {}
     for param in runs.operator.spec.params:
-        value = group.params.get(param.name, param.default)
-        if param.type.is_text:
-            yield param.name, _other_texts(group, runs, param.name, value, texts)
+        name, value = param.name, group.params.get(param.name, param.default)
+        if not param.type.is_text:
+            others[name] = _effective(group, runs, name, _other_numbers(value))[:2]
+        elif _effective(group, runs, name, [_NONSENSE]):
+            others[name] = []  # the reference accepts any text, so legal values are unknown
         else:
-            yield param.name, _effective(group, runs, param.name, _other_numbers(value))[:2]
-
-
-def _other_texts(
-    group: Group, runs: Runs, name: str, value: Any, texts: Mapping[str, Sequence[str]]
-) -> list[Any]:
-    if _effective(group, runs, name, [_NONSENSE]):
-        return []  # the reference accepts any text, so legal values are unknown
-    return _effective(group, runs, name, [each for each in texts.get(name, ()) if each != value])
+            words = [each for each in texts.get(name, ()) if each != value]
+            others[name] = _effective(group, runs, name, words)
+    return others
 
 
 def _effective(group: Group, runs: Runs, name: str, values: Iterable[Any]) -> list[Any]:
@@ -333,7 +329,10 @@ def _effective(group: Group, runs: Runs, name: str, values: Iterable[Any]) -> li
     found = []
     for value in values:
         outputs = _all_outputs(group, runs, {**group.params, name: value})
-        if outputs is not None and not any(_equal(outputs, each) for each in seen):
+        if outputs is not None and not any(
+            each is not None and all(map(partial(np.array_equal, equal_nan=True), outputs, each))
+            for each in seen
+        ):
             seen.append(outputs)
             found.append(value)
     return found
@@ -348,10 +347,6 @@ def _all_outputs(group: Group, runs: Runs, params: Mapping[str, Any]) -> list[Ar
             return None
         arrays += outputs.values()
     return arrays
-
-
-def _equal(a: Sequence[Array], b: Sequence[Array] | None) -> bool:
-    return b is not None and all(map(partial(np.array_equal, equal_nan=True), a, b))
 
 
 def _other_numbers(value: Any) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,7 +121,10 @@ def check_types(found: Sequence[Custom], types: Collection[tuple[str, str]]) -> 
     """
     for custom in found:
         fitting = sorted({each for each in types if custom_of(found, *each) is custom})
-        called = [printable(shortened(_called(*each))) for each in fitting]
+        called = [
+            printable(shortened(f"{domain}.{op_type}" if domain else op_type))
+            for op_type, domain in fitting
+        ]
         if not fitting:
             names = sorted({op_type for op_type, _ in types})
             near = closest(custom.spec.name, names, 3)
@@ -135,10 +138,6 @@ def check_types(found: Sequence[Custom], types: Collection[tuple[str, str]]) -> 
                 f"{custom.operator.root}: the nodes of {' and '.join(called)} may be of the "
                 f"operator {custom.spec.name}; rename the other ones in the model"
             )
-
-
-def _called(op_type: str, domain: str) -> str:
-    return f"{domain}.{op_type}" if domain else op_type
 
 
 # ---- The positions of a node's inputs and outputs ------------------------------------------------
@@ -166,9 +165,7 @@ def input_positions(
     """
     tensors = [each.name for each in custom.spec.inputs]
     params = [each.name for each in custom.constants]
-    known = {_lower(name): position for position, name in enumerate(formal)}
-    positions = {name: known[_lower(name)] for name in (*tensors, *params) if _lower(name) in known}
-    if len(positions) == len(tensors) + len(params) and {*positions.values()} >= {*used}:
+    if positions := _by_name([*tensors, *params], used, formal):
         return positions
     expected = f"expected {', '.join([*tensors, *params])}"
     if len(used) > len(tensors) + len(params):
@@ -204,9 +201,7 @@ def output_positions(custom: Custom, used: Sequence[int], formal: Sequence[str])
         MismatchError: there are too many outputs.
     """
     names = [each.name for each in custom.spec.outputs]
-    known = {_lower(name): position for position, name in enumerate(formal)}
-    positions = {name: known[_lower(name)] for name in names if _lower(name) in known}
-    if len(positions) == len(names) and {*positions.values()} >= {*used}:
+    if positions := _by_name(names, used, formal):
         return positions
     if len(used) > len(names):
         raise MismatchError(f"{len(used)} outputs (expected {', '.join(names)})")
@@ -215,16 +210,14 @@ def output_positions(custom: Custom, used: Sequence[int], formal: Sequence[str])
     return {name: position for position, name in enumerate(names)}
 
 
-def _lower(name: str) -> str:
-    return identifier(name).lower()
-
-
-def unique_names(taken: set[str], wanted: str) -> Iterator[str]:
-    """Yield unused names similar to the wanted one."""
-    for index in range(len(taken) + 1):
-        name = f"{wanted}_{index}" if index else wanted
-        if name not in taken:
-            yield name
+def _by_name(
+    names: Sequence[str], used: Sequence[int], formal: Sequence[str]
+) -> dict[str, int] | None:
+    """Return name -> position by the names in ONNX; None if they do not tell each position."""
+    known = {identifier(name).lower(): position for position, name in enumerate(formal)}
+    positions = {name: known.get(identifier(name).lower(), -1) for name in names}
+    is_whole = -1 not in positions.values() and {*positions.values()} >= {*used}
+    return positions if is_whole else None
 
 
 # ---- A node in a model, and the function of its reference ----------------------------------------

@@ -83,13 +83,21 @@ def difference(
 
     Args:
         name: its name.
-        actual: the array; of a sequence, a list.
+        actual: the array; of a sequence, a list, of which the largest difference counts.
         expected: the same of the original model.
         max_error: the tolerated absolute difference of numbers; None: by the dtype.
         tolerances: dtype -> the tolerated relative difference; others must be equal.
     """
     if isinstance(expected, list) or isinstance(actual, list):
-        return _of_sequences(name, actual, expected, max_error, tolerances)
+        are_sequences = isinstance(expected, list) and isinstance(actual, list)
+        if not are_sequences or len(actual) != len(expected):
+            problem = "is another sequence"
+            return Difference(name, "sequence", (), math.inf, math.inf, problem=problem)
+        items = (
+            difference(name, each, wanted, max_error, tolerances)
+            for each, wanted in zip(actual, expected, strict=True)
+        )
+        return max(items, key=lambda each: each.error, default=Difference(name, "sequence", ()))
     dtype, shape = str(expected.dtype), expected.shape
     if actual.dtype != expected.dtype or actual.shape != shape:
         was = f"{actual.dtype} {list(actual.shape)}"
@@ -130,35 +138,8 @@ def _with_worst(
     found: Difference, errors: Array, wrong: Array, actual: Array, expected: Array
 ) -> Difference:
     worst = tuple(int(each) for each in np.unravel_index(int(np.argmax(errors)), errors.shape))
-    return replace(
-        found,
-        wrong=int(wrong.sum()),
-        worst=worst,
-        expected=_text(expected[worst]),
-        actual=_text(actual[worst]),
-    )
-
-
-def _text(value: Any) -> str:
-    return printable(shortened(str(value)))
-
-
-def _of_sequences(
-    name: str,
-    actual: Array,
-    expected: Array,
-    max_error: float | None,
-    tolerances: Mapping[str, float],
-) -> Difference:
-    """Return the largest difference of the items of two sequences."""
-    are_sequences = isinstance(expected, list) and isinstance(actual, list)
-    if not are_sequences or len(actual) != len(expected):
-        return Difference(name, "sequence", (), math.inf, math.inf, problem="is another sequence")
-    items = [
-        difference(name, each, wanted, max_error, tolerances)
-        for each, wanted in zip(actual, expected, strict=True)
-    ]
-    return max(items, key=lambda each: each.error, default=Difference(name, "sequence", ()))
+    wanted, got = (printable(shortened(str(each[worst]))) for each in (expected, actual))
+    return replace(found, wrong=int(wrong.sum()), worst=worst, expected=wanted, actual=got)
 
 
 def table(differences: Sequence[Difference]) -> str:

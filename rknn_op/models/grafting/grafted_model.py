@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,10 @@ from opkit.errors import OpkitError
 from opkit.runtimes.interface import Runtime
 from opkit.text import printable, shortened
 from rknn_op.models.grafting.custom_nodes import Custom, GraftedNode, check_types, custom_of
-from rknn_op.models.grafting.rewriting import Names, rewriter
+from rknn_op.models.grafting.rewriting import rewriter
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import Model, Node, domain_of, shape_text
-from rknn_op.models.onnx_file import subgraphs
+from rknn_op.models.onnx_file import graphs, nodes_of
 from rknn_op.models.running.weights import (
     OpenModel,
     append,
@@ -50,93 +50,63 @@ def graft(opened: OpenModel, model: Model, found: Sequence[Custom]) -> Graft:
         found: the operators.
 
     Raises:
-        OpkitError: a node does not match the description of its operator, or an operator has none.
+        OpkitError: a node does not match the description of its operator, an operator has none, or
+            the model imports another version of an operator's domain.
     """
     check_types(found, {(node.op_type, node.domain) for node in model.nodes})
     proto = required("onnx").ModelProto()
     proto.CopyFrom(opened.proto)
-    messages = zip(_nodes_of(opened.proto.graph), _nodes_of(proto.graph), strict=True)
+    messages = zip(nodes_of(opened.proto.graph.node), nodes_of(proto.graph.node), strict=True)
     groups: dict[int, list[tuple[Node, Any, Any]]] = {}
     for node, (original, grafted) in zip(model.nodes, messages, strict=True):
         if custom := custom_of(found, node.op_type, node.domain):
             groups.setdefault(id(custom), []).append((node, original, grafted))
-    taken: set[str] = set()
-    for each in _graphs(proto.graph):
-        taken.update(tensor.name for tensor in (*each.input, *each.initializer))
-        taken.update(name for node in each.node for name in (*node.input, *node.output))
-    names = Names(taken)
+    names: set[str] = set()
+    for each in graphs(proto.graph):
+        names.update(tensor.name for tensor in (*each.input, *each.initializer))
+        names.update(name for node in each.node for name in (*node.input, *node.output))
     constants = dict(_constants(opened.proto.graph))
     made = {}
     for custom in found:
         group = groups[id(custom)]
-        nodes_of = [node for node, *_ in group]
-        rewrite = rewriter(opened, model, custom, nodes_of, constants)
+        rewrite = rewriter(opened, model, custom, [node for node, *_ in group], constants)
         for node, original, grafted in group:
             made[id(node)] = rewrite.graft(node, original, grafted, names)
     nodes = tuple(made[id(node)] for node in model.nodes if id(node) in made)
     numpy_helper = required("onnx.numpy_helper")
-    for each in nodes:
-        for name, array in () if each.custom.form.keeps_nodes else each.added.items():
+    for made_node in nodes:
+        for name, array in () if made_node.custom.form.keeps_nodes else made_node.added.items():
             proto.graph.initializer.append(numpy_helper.from_array(array, name))
-    _drop_unread(proto.graph, nodes)
-    for custom in found:
-        _import_domain(proto, custom, opened)
-    return Graft(opened.changed(proto), nodes)
-
-
-def _drop_unread(graph: Any, nodes: Sequence[GraftedNode]) -> None:
-    """Drop the initializers that only the original nodes read."""
+    # Initializers that only the original nodes read are dropped.
     before = {name for each in nodes for name in each.original.input}
-    read = {each.name for each in (*graph.input, *graph.output)}
-    for each in _graphs(graph):
+    read = {each.name for each in (*proto.graph.input, *proto.graph.output)}
+    for each in graphs(proto.graph):
         read.update(output.name for output in each.output)
         read.update(name for node in each.node for name in node.input)
-    for position in reversed(range(len(graph.initializer))):
-        if graph.initializer[position].name in before - read:
-            del graph.initializer[position]
-
-
-def _import_domain(proto: Any, custom: Custom, opened: OpenModel) -> None:
-    """Import the domain of an operator's nodes.
-
-    Raises:
-        OpkitError: the model imports another version of it.
-    """
-    domain, versions = custom.form.domain, custom.form.versions
-    if domain is None:
-        return
+    for position in reversed(range(len(proto.graph.initializer))):
+        if proto.graph.initializer[position].name in before - read:
+            del proto.graph.initializer[position]
     imported = {domain_of(each.domain): each.version for each in proto.opset_import}
-    if domain not in imported:
-        opset = required("onnx.helper").make_opsetid(domain, versions[0])
-        proto.opset_import.append(opset)
-    elif not versions[0] <= imported[domain] <= versions[1]:
-        raise OpkitError(
-            f"{opened.file}: imports version {imported[domain]} of the domain "
-            f"{printable(domain) or 'of ONNX'}; {custom.operator.root} has the operator for "
-            f"{versions[0]} to {versions[1]} (`opset` in its op.yml)"
-        )
-
-
-def _nodes_of(graph: Any) -> Iterator[Any]:
-    """Yield the nodes of a graph and of its subgraphs, in the order of Model."""
-    for node in graph.node:
-        yield node
-        for subgraph in subgraphs(node):
-            yield from _nodes_of(subgraph)
-
-
-def _graphs(graph: Any) -> Iterator[Any]:
-    """Yield a graph and its subgraphs."""
-    yield graph
-    for node in graph.node:
-        for subgraph in subgraphs(node):
-            yield from _graphs(subgraph)
+    for custom in found:
+        domain, versions = custom.form.domain, custom.form.versions
+        if domain is None:
+            continue
+        if domain not in imported:
+            imported[domain] = versions[0]
+            proto.opset_import.append(required("onnx.helper").make_opsetid(domain, versions[0]))
+        elif not versions[0] <= imported[domain] <= versions[1]:
+            raise OpkitError(
+                f"{opened.file}: imports version {imported[domain]} of the domain "
+                f"{printable(domain) or 'of ONNX'}; {custom.operator.root} has the operator for "
+                f"{versions[0]} to {versions[1]} (`opset` in its op.yml)"
+            )
+    return Graft(replace(opened, proto=proto), nodes)
 
 
 def _constants(graph: Any) -> Iterator[tuple[str, Any]]:
     """Yield name and value of small tensors that the model holds."""
     onnx = required("onnx")
-    for each in _graphs(graph):
+    for each in graphs(graph):
         for tensor in each.initializer:
             if tensor.data_location != onnx.TensorProto.EXTERNAL:
                 yield tensor.name, tensor
@@ -229,7 +199,14 @@ def assembled(model: OpenModel, folder: Path, name: str) -> list[Path]:
             tensor.ClearField("data_location")
             del tensor.external_data[:]
     files[-1].write_bytes(proto.SerializeToString())
-    _check(files[-1], model)
+    onnx = required("onnx")
+    try:
+        onnx.checker.check_model(str(files[-1]))
+        onnx.shape_inference.infer_shapes(model.proto, check_type=True, data_prop=True)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError, ValueError) as error:
+        raise OpkitError(
+            f"{model.file}: the grafted model is not valid: {first_line(error)}"
+        ) from None
     return files
 
 
@@ -248,18 +225,6 @@ def _chunks(tensor: Any, folder: Path) -> Iterator[bytes]:
         while left > 0 and (chunk := data.read(min(left, _CHUNK))):
             left -= len(chunk)
             yield chunk
-
-
-def _check(file: Path, model: OpenModel) -> None:
-    """Check a model with onnx's checker, and its types and shapes by inference."""
-    onnx = required("onnx")
-    try:
-        onnx.checker.check_model(str(file))
-        onnx.shape_inference.infer_shapes(model.proto, check_type=True, data_prop=True)
-    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError, ValueError) as error:
-        raise OpkitError(
-            f"{model.file}: the grafted model is not valid: {first_line(error)}"
-        ) from None
 
 
 def publish(files: list[Path], folder: Path) -> list[Path]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from opkit.errors import OpkitError
 from opkit.text import printable, shortened
-from rknn_op.models.grafting.custom_nodes import Custom, GraftedNode
+from rknn_op.models.grafting.custom_nodes import Custom
 from rknn_op.models.grafting.differences import NPU_TOLERANCE, Difference, difference
 from rknn_op.models.grafting.grafted_model import Graft
 from rknn_op.models.model_files import required
@@ -66,7 +66,18 @@ def prove(
 
     def choose(message: Any, _: str) -> Call | None:
         node = by_message.get(id(message))
-        return _observed(node, shapes) if node else None
+        if node is None:
+            return None
+        function, outputs = node.call, message.output
+
+        def call(inputs: Sequence[Array | None]) -> Sequence[Array]:
+            results = function(inputs)
+            for name, array in zip(outputs, results, strict=True):
+                if array is not None:
+                    shapes[name] = array.shape, array.dtype
+            return results
+
+        return call
 
     actual = staged(graft.model, choose, types).run(inputs)
     defs = required("onnx").defs
@@ -94,20 +105,6 @@ def _types(opened: OpenModel) -> dict[str, Any]:
         raise OpkitError(f"{opened.file}: is not a valid ONNX model: {first_line(error)}") from None
 
 
-def _observed(node: GraftedNode, shapes: dict[str, tuple[tuple[int, ...], np.dtype[Any]]]) -> Call:
-    """Return the function of a node that notes the shapes and dtypes of its outputs."""
-    function = node.call
-
-    def call(inputs: Sequence[Array | None]) -> Sequence[Array]:
-        results = function(inputs)
-        for name, array in zip(node.message.output, results, strict=True):
-            if array is not None:
-                shapes[name] = array.shape, array.dtype
-        return results
-
-    return call
-
-
 def _cause(
     opened: OpenModel,
     graft: Graft,
@@ -121,43 +118,34 @@ def _cause(
 
     def choose(message: Any, _: str) -> Call | None:
         node = by_message.get(id(message))
-        return _compared(opened, node, found, max_error) if node else None
+        if node is None:
+            return None
+        of_original, of_reference = original(opened, node.original), node.call_of_original()
+
+        def call(inputs: Sequence[Array | None]) -> Sequence[Array]:
+            results = of_original(inputs)
+            if found:
+                return results
+            names, actual = node.original.output, of_reference(inputs)
+            for name, expected, computed in zip(names, results, actual, strict=True):
+                compared = difference(name, computed, expected, max_error) if name else None
+                if compared and not compared.is_equal:
+                    position = [*node.grafted.output].index(name)
+                    output = node.custom.spec.outputs[position].name
+                    found.append(
+                        f"node {printable(shortened(node.node.name))!r} is the first that differs: "
+                        f"output '{output}' of {node.custom.operator.root}: {compared}"
+                    )
+                    break
+            return results
+
+        return call
 
     staged(opened, choose, types).run(inputs)
     return next(
         iter(found),
         "each node's reference agrees with the original on the original's inputs; small "
         "differences grow on the way to the outputs: pass --max-error to tolerate them",
-    )
-
-
-def _compared(
-    opened: OpenModel, node: GraftedNode, found: list[str], max_error: float | None
-) -> Call:
-    """Return the function of an original node that compares the reference with it."""
-    of_original, of_reference = original(opened, node.original), node.call_of_original()
-
-    def call(inputs: Sequence[Array | None]) -> Sequence[Array]:
-        results = of_original(inputs)
-        if not found:
-            for name, expected, actual in zip(
-                node.original.output, results, of_reference(inputs), strict=True
-            ):
-                compared = difference(name, actual, expected, max_error) if name else None
-                if compared and not compared.is_equal:
-                    found.append(_wrong(node, compared))
-                    break
-        return results
-
-    return call
-
-
-def _wrong(node: GraftedNode, compared: Difference) -> str:
-    position = [*node.grafted.output].index(compared.name)
-    output = node.custom.spec.outputs[position].name
-    return (
-        f"node {printable(shortened(node.node.name))!r} is the first that differs: output "
-        f"'{output}' of {node.custom.operator.root}: {compared}"
     )
 
 
@@ -191,14 +179,8 @@ def write_shapes(opened: OpenModel, graft: Graft, model: Model, proof: Proof) ->
                 infos[name].type.CopyFrom(info.type)
             else:
                 graph.value_info.append(info)
-    _write_missing(graph.output, _types(opened), proof.outputs)
-
-
-def _write_missing(
-    outputs: Sequence[Any], types: Mapping[str, Any], arrays: Mapping[str, Array]
-) -> None:
-    """Write the shapes of a model's outputs without any; unknown sizes stay unknown."""
-    for output in outputs:
+    types = _types(opened)
+    for output in graph.output:
         type_ = output.type.tensor_type
         if output.type.WhichOneof("value") != "tensor_type" or type_.HasField("shape"):
             continue
@@ -207,7 +189,7 @@ def _write_missing(
             type_.shape.CopyFrom(inferred.shape)
         else:
             type_.shape.SetInParent()
-            for _ in arrays[output.name].shape:
+            for _ in proof.outputs[output.name].shape:  # unknown sizes stay unknown
                 type_.shape.dim.add()
 
 
@@ -295,8 +277,15 @@ def simulate(
         "outputs": str(outputs),
         "package": str(request.package.absolute()),
     }
-    version = _run_worker(toolkit, request.python, work, folder)
-    called = f"{toolkit.name} {version}"
+    file_of_work = folder / "work.json"
+    file_of_work.write_text(json.dumps(work), encoding="utf-8")
+    done = run(toolkit, request.python, toolkit.simulate, [str(file_of_work)], folder)
+    if done.refusal:
+        raise OpkitError(
+            f"--toolkit {request.python}: {done.refusal}; `rknn-op scan MODEL --toolkit PYTHON` "
+            "shows what the toolkit refuses"
+        )
+    called = f"{toolkit.name} {done.version}"
     if is_scalar:
         reason = "the simulator does not support scalar inputs"
         return Simulation(request.target, called, skipped=reason)
@@ -324,16 +313,3 @@ def _simulated_difference(
     if max_error is None or found.is_equal or max_error <= found.limit:
         return found
     return difference(name, actual, expected, max_error)
-
-
-def _run_worker(toolkit: Toolkit, python: Path, work: Mapping[str, object], folder: Path) -> str:
-    """Run the worker; return the toolkit's version."""
-    file = folder / "work.json"
-    file.write_text(json.dumps(work), encoding="utf-8")
-    done = run(toolkit, python, toolkit.simulate, [str(file)], folder)
-    if done.refusal:
-        raise OpkitError(
-            f"--toolkit {python}: {done.refusal}; `rknn-op scan MODEL --toolkit PYTHON` shows what "
-            "the toolkit refuses"
-        )
-    return done.version

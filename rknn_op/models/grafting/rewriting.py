@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from opkit.description.spec import Param, ParamValue
+from opkit.description.spec import Param, ParamValue, describe_allowed, refused
 from opkit.errors import OpkitError
 from opkit.text import printable, shortened
 from rknn_op.models import optional_inputs
@@ -18,9 +19,7 @@ from rknn_op.models.grafting.custom_nodes import (
     MismatchError,
     input_positions,
     output_positions,
-    unique_names,
 )
-from rknn_op.models.grafting.node_attributes import attribute_of, is_exact, value_of, value_of_array
 from rknn_op.models.model_files import required, schema_of
 from rknn_op.models.model_graph import STANDARD, Model, Node, Tensor, at
 from rknn_op.models.running.weights import OpenModel
@@ -28,17 +27,12 @@ from rknn_op.models.running.weights import OpenModel
 Array = Any
 
 
-@dataclass
-class Names:
-    """The names of all tensors."""
-
-    taken: set[str] = field(default_factory=set)
-
-    def take(self, wanted: str) -> str:
-        """Return a unique name similar to the wanted one."""
-        name = next(unique_names(self.taken, wanted))
-        self.taken.add(name)
-        return name
+def _take(names: set[str], wanted: str) -> str:
+    """Return a unique name similar to the wanted one; add it to the names of all tensors."""
+    others = (f"{wanted}_{index}" for index in range(1, len(names) + 1))
+    name = wanted if wanted not in names else next(each for each in others if each not in names)
+    names.add(name)
+    return name
 
 
 @dataclass(frozen=True)
@@ -61,8 +55,14 @@ class Rewriter:
     outputs: Mapping[str, int]
     constants: Mapping[str, Any]
 
-    def graft(self, node: Node, original: Any, message: Any, names: Names) -> GraftedNode:
+    def graft(self, node: Node, original: Any, message: Any, names: set[str]) -> GraftedNode:
         """Rewrite the message of a node.
+
+        Args:
+            node: the node.
+            original: its message in the model.
+            message: the message to rewrite.
+            names: the names of all tensors; new ones are added.
 
         Raises:
             OpkitError: it does not match the description.
@@ -75,7 +75,24 @@ class Rewriter:
             ]
             tensors = len(inputs)
             inputs += self._constants(node, attributes, added, names)
-            self._add_defaults(attributes, self.custom.constants[: len(inputs) - tensors])
+            given = {param.name for param in self.custom.constants[: len(inputs) - tensors]}
+            for param in self.custom.spec.params:
+                if param.name in attributes or param.name in given:
+                    continue
+                if param.default is None:
+                    raise MismatchError(
+                        f"has no attribute '{param.name}', and params.{param.name} has no default "
+                        "in op.yml; add one"
+                    )
+                # The floats of an attribute are float32.
+                defaults = param.default if isinstance(param.default, tuple) else (param.default,)
+                is_exact = param.type.element.name != "float64" or all(
+                    float(np.float32(each)) == each
+                    for each in defaults
+                    if isinstance(each, (int, float))
+                )
+                if is_exact and not self.custom.form.unreadable(param.default):
+                    attributes[param.name] = param.default
             self._check_dtypes(node)
             if all(each is None or each.constant for each in node.inputs):
                 raise MismatchError(
@@ -85,9 +102,7 @@ class Rewriter:
         except MismatchError as error:
             name = printable(shortened(node.name))
             raise OpkitError(f"{self.where}: node {name!r}: {error}") from None
-        grafted = message
-        if self.custom.form.keeps_nodes:
-            grafted = required("onnx").NodeProto()
+        grafted = required("onnx").NodeProto() if self.custom.form.keeps_nodes else message
         grafted.op_type = self.custom.form.op_type
         grafted.domain = self.custom.form.domain or ""
         outputs = [
@@ -98,7 +113,7 @@ class Rewriter:
             getattr(grafted, field_).extend(values)
         grafted.ClearField("attribute")
         grafted.attribute.extend(
-            attribute_of(param, attributes[param.name])
+            _attribute_of(param, attributes[param.name])
             for param in self.custom.spec.params
             if param.name in attributes
         )
@@ -109,45 +124,27 @@ class Rewriter:
     def _attributes(self, original: Any) -> dict[str, ParamValue]:
         """Return the values of the node's attributes, in the order of op.yml."""
         params = {param.name: param for param in self.custom.spec.params}
+        defaults = {
+            name: known.default_value
+            for name, known in (self.schema.attributes if self.schema else {}).items()
+            if known.default_value.type
+        }
+        get = required("onnx.helper").get_attribute_value
         values: dict[str, ParamValue] = {}
         for attribute in original.attribute:
             if attribute.name in params:
-                values[attribute.name] = value_of(params[attribute.name], attribute)
-            elif not self._is_default(attribute):
-                known = ", ".join(params) or "none"
-                raise MismatchError(
-                    f"attribute {_quoted(attribute.name)} is not in op.yml (expected {known})"
-                )
+                values[attribute.name] = _value_of(params[attribute.name], attribute)
+                continue
+            default = defaults.get(attribute.name)
+            if default is None or get(default) != get(attribute):
+                called = printable(shortened(attribute.name))
+                expected = ", ".join(params) or "none"
+                raise MismatchError(f"attribute {called!r} is not in op.yml (expected {expected})")
         for name, value in values.items():
             if bad := self.custom.form.unreadable(value):
                 readable = self.custom.form.readable
                 raise MismatchError(f"attribute '{name}' is {bad[0]} (expected {readable})")
         return {name: values[name] for name in params if name in values}
-
-    def _is_default(self, attribute: Any) -> bool:
-        """Whether an attribute has the default of the operator in ONNX."""
-        known = dict(self.schema.attributes) if self.schema else {}
-        if attribute.name not in known:
-            return False
-        helper = required("onnx.helper")
-        default = known[attribute.name].default_value
-        return bool(default.type) and bool(
-            helper.get_attribute_value(default) == helper.get_attribute_value(attribute)
-        )
-
-    def _add_defaults(self, values: dict[str, ParamValue], inputs: Iterable[Param]) -> None:
-        """Add the omitted params with their defaults, but for inputs; unreadable ones are left."""
-        given = {param.name for param in inputs}
-        for param in self.custom.spec.params:
-            if param.name in values or param.name in given:
-                continue
-            if param.default is None:
-                raise MismatchError(
-                    f"has no attribute '{param.name}', and params.{param.name} has no default in "
-                    "op.yml; add one"
-                )
-            if not self.custom.form.unreadable(param.default) and is_exact(param):
-                values[param.name] = param.default
 
     # ---- Inputs and outputs ----
 
@@ -155,7 +152,7 @@ class Rewriter:
         position = self.inputs.get(name)
         return None if position is None else at(node.inputs, position)
 
-    def _tensor(self, node: Node, name: str, added: dict[str, Array], names: Names) -> str:
+    def _tensor(self, node: Node, name: str, added: dict[str, Array], names: set[str]) -> str:
         """Return the tensor of an input; add a constant for an optional one."""
         tensor = self._at(node, name)
         if tensor is not None and not tensor.is_empty:
@@ -184,7 +181,7 @@ class Rewriter:
                 f"has no input '{name}'; its converter requires all inputs (expected "
                 f"{', '.join(each.name for each in self.custom.spec.inputs)})"
             )
-        free = names.take(f"{node.name}_{name}")
+        free = _take(names, f"{node.name}_{name}")
         added[free] = value
         return free
 
@@ -193,7 +190,7 @@ class Rewriter:
         node: Node,
         attributes: dict[str, ParamValue],
         added: dict[str, Array],
-        names: Names,
+        names: set[str],
     ) -> list[str]:
         """Add the values of constant inputs to the attributes; return the inputs of others.
 
@@ -218,7 +215,7 @@ class Rewriter:
             attributes.pop(param.name, None)
             tensor = self._at(node, param.name)
             if tensor is None or tensor.is_empty:
-                name = names.take(f"{node.name}_{param.name}")
+                name = _take(names, f"{node.name}_{param.name}")
                 kind = param.type.element.kind
                 dtype = {"float": np.float32, "bool": np.bool_}.get(kind, np.int64)
                 added[name] = np.atleast_1d(np.array(values[param.name], dtype))
@@ -243,12 +240,16 @@ class Rewriter:
         if tensor.name not in self.constants:
             return None
         array = required("onnx.numpy_helper").to_array(self.constants[tensor.name])
-        return value_of_array(param, array)
+        is_float = param.type.element.kind == "float"
+        if array.dtype.kind not in ("biuf" if is_float else "biu"):
+            kind = "numbers" if is_float else "integers"
+            raise MismatchError(f"input '{param.name}' is {array.dtype} (expected {kind})")
+        return _checked(param, array.ravel().tolist(), "input")
 
-    def _output(self, node: Node, original: Any, name: str, names: Names) -> str:
+    def _output(self, node: Node, original: Any, name: str, names: set[str]) -> str:
         position = self.outputs[name]
         own = original.output[position] if position < len(original.output) else ""
-        return own or names.take(f"{node.name}_{name}")
+        return own or _take(names, f"{node.name}_{name}")
 
     def _check_dtypes(self, node: Node) -> None:
         """Refuse inputs of another kind than in op.yml; floats may differ in size."""
@@ -290,7 +291,11 @@ def rewriter(
     where = f"{opened.file}, {custom.operator.root}"
     count = max(len(node.inputs) for node in nodes)
     columns = [[at(node.inputs, index) for node in nodes] for index in range(count)]
-    used = [index for index, column in enumerate(columns) if any(map(_is_used, column))]
+    used = [
+        index
+        for index, column in enumerate(columns)
+        if any(each is not None and not each.is_empty for each in column)
+    ]
     constant = {
         index for index in used if all(each.constant for each in columns[index] if each is not None)
     }
@@ -315,9 +320,66 @@ def _formal(parameters: Iterable[Any]) -> list[str]:
     return [] if is_variadic else [each.name for each in found]
 
 
-def _is_used(tensor: Tensor | None) -> bool:
-    return tensor is not None and not tensor.is_empty
+# ---- Attributes as values of params, and the reverse ---------------------------------------------
+
+_TYPES = {"int": "INT", "float": "FLOAT", "ints": "INTS", "floats": "FLOATS", "string": "STRING"}
+"""Kind of a param -> the type of its attribute."""
+_FLOAT_FROM = {"FLOAT": "INT", "FLOATS": "INTS"}
+"""Type of an attribute -> the other type with its values."""
 
 
-def _quoted(name: str) -> str:
-    return repr(printable(shortened(name)))
+def _value_of(param: Param, attribute: Any) -> ParamValue:
+    """Return an attribute as the value of a param.
+
+    Raises:
+        MismatchError: it has another type, length or range than the param.
+    """
+    onnx = required("onnx")
+    kind = onnx.AttributeProto.AttributeType.Name(attribute.type)
+    expected = _TYPES[param.type.onnx]
+    if kind not in (expected, _FLOAT_FROM.get(expected)):
+        raise MismatchError(
+            f"attribute '{param.name}' has the type {kind} (expected {expected}, "
+            f"params.{param.name} in op.yml)"
+        )
+    value = onnx.helper.get_attribute_value(attribute)
+    if isinstance(value, bytes):
+        return _allowed(param, value.decode(errors="replace"), "attribute")
+    items = [*value] if param.type.is_list else [value]
+    return _checked(param, items, "attribute")
+
+
+def _checked(param: Param, items: list[Any], role: str) -> ParamValue:
+    """Return items as the value of a param."""
+    where = f"{role} '{param.name}'"
+    length = param.length if param.type.is_list else 1
+    if length not in (None, len(items)):
+        raise MismatchError(f"{where} has {len(items)} items (expected {length})")
+    low, high = param.type.element.limits or (-math.inf, math.inf)
+    for item in items:
+        if not low <= item <= high and not math.isnan(item):
+            raise MismatchError(
+                f"{where} is {item} (expected {low} to {high}, params.{param.name}.type in op.yml)"
+            )
+    return _allowed(param, tuple(items) if param.type.is_list else items[0], role)
+
+
+def _allowed(param: Param, value: ParamValue, role: str) -> ParamValue:
+    """Return a value that min, max and choices in op.yml allow."""
+    for item in refused(param, value):
+        raise MismatchError(
+            f"{role} '{param.name}' is {item} (expected {describe_allowed(param)}, "
+            f"params.{param.name} in op.yml)"
+        )
+    return value
+
+
+def _attribute_of(param: Param, value: ParamValue) -> Any:
+    """Return a value as the attribute of a param."""
+    onnx = required("onnx")
+    type_ = _TYPES[param.type.onnx]
+    convert = {"STRING": str}.get(type_, float if type_.startswith("FLOAT") else int)
+    items = [convert(each) for each in value] if isinstance(value, tuple) else convert(value)
+    return onnx.helper.make_attribute(
+        param.name, items, attr_type=onnx.AttributeProto.AttributeType.Value(type_)
+    )

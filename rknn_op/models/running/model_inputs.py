@@ -52,44 +52,43 @@ def random_inputs(model: Model) -> dict[str, Array]:
         OpkitError: an input has a dynamic shape, too many elements, or a dtype that numpy lacks.
     """
     random = np.random.default_rng(_SEED)
-    sizes = _index_sizes(model)
-    return {each.name: _random(each, random, sizes.get(each.name), model) for each in model.inputs}
-
-
-def _random(tensor: Tensor, random: np.random.Generator, size: int | None, model: Model) -> Array:
-    where = f"{model.file}: input {printable(shortened(tensor.name))!r}"
-    sizes = [_size(size, axis) for axis, size in enumerate(tensor.shape or ())]
-    shape = [size for size in sizes if size is not None]
-    if tensor.shape is None or None in sizes:
-        raise OpkitError(
-            f"{where} has the dynamic shape {printable(shape_text(tensor.shape))}; pass its array "
-            "with --inputs FILE.npz, or export the model with fixed sizes"
-        )
-    if prod(shape) > MAX_ELEMENTS:
-        raise OpkitError(
-            f"{where} has the shape {printable(shape_text(tensor.shape))} (expected at most "
-            f"{MAX_ELEMENTS:,} elements); export the model with smaller sizes"
-        )
-    dtype = _dtype(tensor)
-    if dtype is None:
-        raise OpkitError(
-            f"{where} is {tensor.dtype or 'not a tensor'}, for which there are no random values; "
-            "pass its array with --inputs FILE.npz"
-        )
-    if dtype.kind == "f":
-        return random.uniform(-1, 1, shape).astype(dtype)
-    if dtype.kind == "b":
-        return random.integers(0, 2, shape).astype(bool)
-    if size:
-        return random.integers(0, size, shape).astype(dtype)
-    return random.integers(0, _max_integer(dtype) + 1, shape).astype(dtype)
+    ranges = _index_sizes(model)
+    arrays: dict[str, Array] = {}
+    for tensor in model.inputs:
+        where = f"{model.file}: input {_called(tensor.name)}"
+        sizes = [_size(size, axis) for axis, size in enumerate(tensor.shape or ())]
+        shape = [size for size in sizes if size is not None]
+        called = printable(shape_text(tensor.shape))
+        if tensor.shape is None or None in sizes:
+            raise OpkitError(
+                f"{where} has the dynamic shape {called}; pass its array with --inputs FILE.npz, "
+                "or export the model with fixed sizes"
+            )
+        if prod(shape) > MAX_ELEMENTS:
+            raise OpkitError(
+                f"{where} has the shape {called} (expected at most {MAX_ELEMENTS:,} elements); "
+                "export the model with smaller sizes"
+            )
+        dtype = _dtype(tensor)
+        if dtype is None:
+            raise OpkitError(
+                f"{where} is {tensor.dtype or 'not a tensor'}, for which there are no random "
+                "values; pass its array with --inputs FILE.npz"
+            )
+        if dtype.kind == "f":
+            arrays[tensor.name] = random.uniform(-1, 1, shape).astype(dtype)
+        else:
+            end = ranges.get(tensor.name) or _max_integer(dtype) + 1
+            end = 2 if dtype.kind == "b" else end
+            arrays[tensor.name] = random.integers(0, end, shape).astype(dtype)
+    return arrays
 
 
 def assumptions(model: Model) -> Iterator[str]:
     """Yield a message for each assumption of random inputs: the batch size, and integers."""
     ranges = _index_sizes(model)
     for tensor in model.inputs:
-        name = repr(printable(shortened(tensor.name)))
+        name = _called(tensor.name)
         if any(size != _size(size, axis) == 1 for axis, size in enumerate(tensor.shape or ())):
             shape = printable(shape_text(tensor.shape))
             yield f"input {name} has the shape {shape}: the size of the batch is assumed to be 1"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from opkit.errors import OpkitError
 from opkit.text import printable, shortened
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import STANDARD, Model, Node, Tensor, domain_of
-from rknn_op.models.onnx_file import subgraphs
+from rknn_op.models.onnx_file import nodes_of, subgraphs
 from rknn_op.models.onnx_model import node_name
 from rknn_op.models.running import control
 from rknn_op.models.running.model_inputs import assumptions, random_inputs, read_inputs
@@ -85,10 +85,6 @@ class Recording:
     calls: tuple[Call, ...]
     notes: tuple[str, ...]
 
-    def calls_of(self, node: Node) -> tuple[Call, ...]:
-        """Return the calls of a node."""
-        return tuple(call for call in self.calls if call.node is node)
-
 
 def record(
     model: Model, nodes: Sequence[Node], inputs: Path | None = None, limits: Limits | None = None
@@ -119,10 +115,16 @@ def record(
     limits = limits or Limits()
     order = {id(node): position for position, node in enumerate(nodes)}
     with opened(model.file) as open_model:
-        run = _run(open_model, nodes, feeds, limits)
-    kept, left_out = _kept(sorted(run.calls, key=lambda call: order[id(call.node)]), limits)
-    silent = sorted([*run.silent, *left_out], key=lambda each: order[id(each[0])])
-    return Recording(tuple(kept), (*notes, *_sentences(silent)))
+        calls, silent = _run(open_model, nodes, feeds, limits)
+    kept, left_out = _kept(sorted(calls, key=lambda call: order[id(call.node)]), limits)
+    by_reason: dict[str, list[str]] = {}
+    for node, reason in sorted([*silent, *left_out], key=lambda each: order[id(each[0])]):
+        by_reason.setdefault(reason, []).append(repr(printable(shortened(node.name))))
+    for reason, names in by_reason.items():
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        called = f"node{'s' * (len(names) > 1)} {', '.join(names[:_NAMED])}{more}"
+        notes.append(f"{called}: no recorded case: {reason}")
+    return Recording(tuple(kept), tuple(notes))
 
 
 # ---- The plan ------------------------------------------------------------------------------------
@@ -133,10 +135,6 @@ _Operator = tuple[str, str]
 """A domain and an operator of it."""
 _Silent = tuple[Node, str]
 """A node without a recorded call, and the reason."""
-
-
-def _key(node: Node) -> _Key:
-    return node.name, node.op_type, tuple(each.name if each else "" for each in node.outputs)
 
 
 def _key_of(proto: Any, position: int) -> _Key:
@@ -171,7 +169,8 @@ def _plan(graph: Any, nodes: Mapping[_Key, Node], absent: Collection[_Operator])
     for position, proto in enumerate(graph.node):
         read = [*filter(None, proto.input), *outer_names(proto)]
         chosen = [key for key in _keys(proto, position) if key in nodes]
-        lacking = next((_title(*each) for each in _operators(proto) if each in absent), "")
+        operators = map(_operator, nodes_of([proto]))
+        lacking = next((_title(*each) for each in operators if each in absent), "")
         before = next((behind[name] for name in read if name in behind), "")
         if lost := before or lacking:
             behind.update(dict.fromkeys(proto.output, lost))
@@ -200,14 +199,6 @@ def _keys(proto: Any, position: int) -> Iterator[_Key]:
             yield from _keys(inner, inner_position)
 
 
-def _operators(proto: Any) -> Iterator[_Operator]:
-    """Yield the operator of a node and those in its subgraphs."""
-    yield _operator(proto)
-    for graph in subgraphs(proto):
-        for inner in graph.node:
-            yield from _operators(inner)
-
-
 def _title(domain: str, op_type: str) -> str:
     return printable(shortened(f"{domain}:{op_type}" if domain else op_type))
 
@@ -215,25 +206,19 @@ def _title(domain: str, op_type: str) -> str:
 # ---- The run -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Run:
-    """A run of a model.
-
-    Attributes:
-        calls: the calls of the chosen nodes.
-        silent: the chosen nodes without a call.
-    """
-
-    calls: Sequence[Call]
-    silent: Sequence[_Silent]
-
-
 def _run(
     model: OpenModel, nodes: Sequence[Node], feeds: Mapping[str, Array], limits: Limits
-) -> _Run:
-    """Run a model, again without each operator that onnxruntime turns out to lack."""
-    chosen = {_key(node): node for node in nodes}
-    operators = {each for proto in model.proto.graph.node for each in _operators(proto)}
+) -> tuple[Sequence[Call], Sequence[_Silent]]:
+    """Run a model, again without each operator that onnxruntime turns out to lack.
+
+    Returns:
+        The calls of the chosen nodes, and the chosen nodes without a call.
+    """
+    chosen = {
+        (node.name, node.op_type, tuple(each.name if each else "" for each in node.outputs)): node
+        for node in nodes
+    }
+    operators = {*map(_operator, nodes_of(model.proto.graph.node))}
     absent = {each for each in operators if each[0] not in _DOMAINS}
     while True:
         plan = _plan(model.proto.graph, chosen, absent)
@@ -249,7 +234,7 @@ def _run(
     known = {id(node) for node, _ in silent} | {id(call.node) for call in recorder.calls}
     reason = problem or "not run on these inputs of the model"
     silent += [(node, reason) for node in nodes if id(node) not in known]
-    return _Run(recorder.calls, silent)
+    return recorder.calls, silent
 
 
 def _missing_operator(problem: str) -> str:
@@ -283,7 +268,7 @@ class _Recorder:
         for name in plan.tensors:
             proto.graph.output.add(name=name)
         try:
-            graph = staged(self._model.changed(proto), self._function)
+            graph = staged(replace(self._model, proto=proto), self._function)
             values = graph.run({name: feeds[name] for name in graph.inputs})
         except OpkitError as error:
             return _SOURCE.sub("", str(error).removeprefix(f"{self._model.file}: "))
@@ -380,14 +365,3 @@ def _digest(call: Call) -> bytes:
             digest.update(f"{position} {array.dtype} {array.shape}".encode())
             digest.update(array.tobytes())
     return digest.digest()
-
-
-def _sentences(silent: Iterable[_Silent]) -> Iterator[str]:
-    """Yield a message for each reason why nodes have no recorded case."""
-    by_reason: dict[str, list[str]] = {}
-    for node, reason in silent:
-        by_reason.setdefault(reason, []).append(repr(printable(shortened(node.name))))
-    for reason, names in by_reason.items():
-        nodes = f"node{'s' * (len(names) > 1)} {', '.join(names[:_NAMED])}"
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        yield f"{nodes}{more}: no recorded case: {reason}"

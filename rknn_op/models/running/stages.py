@@ -24,7 +24,7 @@ from opkit.errors import OpkitError
 from opkit.text import printable
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import domain_of
-from rknn_op.models.onnx_file import subgraphs
+from rknn_op.models.onnx_file import nodes_of, subgraphs
 from rknn_op.models.onnx_model import RANDOM, node_name
 from rknn_op.models.running import control
 from rknn_op.models.running.weights import OpenModel, array, first_line
@@ -182,17 +182,12 @@ class _Stage:
         return dict(zip(self.outputs, results, strict=True))
 
     def _new_session(self, feeds: Mapping[str, Array]) -> Any:
-        onnxruntime = required("onnxruntime")
+        """Return a session of the nodes, with inputs of inferred types, or those of the values."""
+        onnxruntime, helper = required("onnxruntime"), required("onnx.helper")
         options = onnxruntime.SessionOptions()
         options.log_severity_level = _FATAL
         options.add_session_config_entry(_FOLDER_OF_WEIGHTS, str(self.model.folder))
         options.add_session_config_entry(_WAITING, "0")
-        data = self._proto(feeds).SerializeToString()
-        return onnxruntime.InferenceSession(data, options, providers=_PROVIDERS)
-
-    def _proto(self, feeds: Mapping[str, Array]) -> Any:
-        """Return a model of the nodes, with inputs of inferred types, or those of the values."""
-        helper = required("onnx.helper")
         graph = helper.make_graph(
             self.nodes,
             "stage",
@@ -200,10 +195,13 @@ class _Stage:
             [required("onnx").ValueInfoProto(name=name) for name in self.outputs],
             self.initializers,
         )
-        used = {domain_of(node.domain) for node in _all_nodes(self.nodes)} | {""}
+        used = {domain_of(node.domain) for node in nodes_of(self.nodes)} | {""}
         opsets = [each for each in self.model.proto.opset_import if domain_of(each.domain) in used]
         version = max(self.model.proto.ir_version, _MIN_IR_VERSION)
-        return helper.make_model(graph, opset_imports=opsets, ir_version=version)
+        proto = helper.make_model(graph, opset_imports=opsets, ir_version=version)
+        return onnxruntime.InferenceSession(
+            proto.SerializeToString(), options, providers=_PROVIDERS
+        )
 
     def _input(self, name: str, value: Array) -> Any:
         onnx = required("onnx")
@@ -267,14 +265,24 @@ class _Builder:
         fixed = outer.new_child({each.name: each for each in graph.initializer})
         formal = [each.name for each in graph.input if each.name not in fixed]
         outputs = tuple(each.name for each in graph.output)
-        items = _live([*self._items(graph, fixed)], outputs)
+        needed = {*outputs}
+        items: list[_Item] = []
+        for item in reversed([*self._items(graph, fixed)]):
+            if not needed.isdisjoint(item.node.output):
+                needed.update(item.reads)
+                items.insert(0, item)
         own = {name for item in items for name in item.node.output}
         read = [*formal, *(name for item in items for name in item.reads), *outputs]
         inputs = tuple(name for name in dict.fromkeys(read) if not (name in own or name in fixed))
         steps = tuple(self._steps(items, fixed, outputs))
         to_python = {name for step in steps if isinstance(step, _Call) for name in step.inputs}
         constants = self._constants(fixed, {*to_python, *outputs} & fixed.keys())
-        return Staged(inputs, outputs, steps, constants, _unused(steps, outputs))
+        needed = {*outputs}
+        unused: list[tuple[str, ...]] = []
+        for step in reversed(steps):
+            unused.insert(0, tuple({*step.inputs, *step.outputs} - needed))
+            needed.update(step.inputs)
+        return Staged(inputs, outputs, steps, constants, tuple(unused))
 
     def _items(self, graph: Any, fixed: _Fixed) -> Iterator[_Item]:
         """Yield the nodes of a graph; add the constant ones to `fixed`."""
@@ -328,15 +336,20 @@ class _Builder:
     def _steps(
         self, items: Sequence[_Item], fixed: _Fixed, outputs: Sequence[str]
     ) -> Iterator[_Stage | _Call]:
-        """Yield the stage and the calls of each level."""
-        levels = _levels(items)
+        """Yield the stage and the calls of each level: the largest number of calls before it."""
+        of_tensor: dict[str, int] = {}
+        levels = []
+        for item in items:
+            level = max((of_tensor.get(name, 0) for name in item.reads), default=0)
+            levels.append(level)
+            of_tensor.update(dict.fromkeys(item.node.output, level + (item.call is not None)))
         stage_of = {
             name: level
             for item, level in zip(items, levels, strict=True)
             if item.call is None
             for name in item.node.output
         }
-        handed_on = {*outputs}
+        handed_on = {*outputs}  # the tensors that calls, other stages or the outputs read
         groups: dict[int, list[_Item]] = {}
         for item, level in zip(items, levels, strict=True):
             groups.setdefault(level, []).append(item)
@@ -346,28 +359,19 @@ class _Builder:
                 handed_on.update(name for name in item.reads if stage_of.get(name) != level)
         for _, group in sorted(groups.items()):
             if nodes := [item for item in group if item.call is None]:
-                yield self._stage(nodes, fixed, handed_on)
+                own = {name for item in nodes for name in item.node.output if name}
+                reads = (name for item in nodes for name in item.reads)
+                read = dict.fromkeys(name for name in reads if name not in own)
+                initializers, constant = _closure(fixed, [name for name in read if name in fixed])
+                yield _Stage(
+                    self.model,
+                    (*constant, *(item.node for item in nodes)),
+                    tuple(name for name in read if name not in fixed),
+                    tuple(sorted(own & handed_on)),
+                    initializers,
+                    self.types,
+                )
             yield from (item.call for item in group if item.call)
-
-    def _stage(self, items: Sequence[_Item], fixed: _Fixed, handed_on: Set[str]) -> _Stage:
-        """Return the stage of nodes, with the constant nodes and the initializers that they read.
-
-        Args:
-            items: the nodes.
-            fixed: the constant tensors.
-            handed_on: the tensors that calls, other stages or the outputs read.
-        """
-        own = {name for item in items for name in item.node.output if name}
-        read = dict.fromkeys(name for item in items for name in item.reads if name not in own)
-        initializers, nodes = _closure(fixed, [name for name in read if name in fixed])
-        return _Stage(
-            self.model,
-            (*nodes, *(item.node for item in items)),
-            tuple(name for name in read if name not in fixed),
-            tuple(sorted(own & handed_on)),
-            initializers,
-            self.types,
-        )
 
     def _constants(self, fixed: _Fixed, names: Set[str]) -> _Constants:
         computed = sorted(name for name in names if _is_node(fixed[name]))
@@ -378,38 +382,6 @@ class _Builder:
         return _Constants(
             self.model, {name: fixed[name] for name in names if name not in computed}, stage
         )
-
-
-def _live(items: Sequence[_Item], outputs: Iterable[str]) -> list[_Item]:
-    """Return the nodes that the outputs depend on."""
-    needed = {*outputs}
-    live = []
-    for item in reversed(items):
-        if not needed.isdisjoint(item.node.output):
-            needed.update(item.reads)
-            live.append(item)
-    return live[::-1]
-
-
-def _levels(items: Iterable[_Item]) -> list[int]:
-    """Return for each node the largest number of calls in a row before it."""
-    of_tensor: dict[str, int] = {}
-    levels = []
-    for item in items:
-        level = max((of_tensor.get(name, 0) for name in item.reads), default=0)
-        levels.append(level)
-        of_tensor.update(dict.fromkeys(item.node.output, level + (item.call is not None)))
-    return levels
-
-
-def _unused(steps: Sequence[_Stage | _Call], outputs: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-    """Return for each step the tensors that no later step needs."""
-    needed = {*outputs}
-    unused = []
-    for step in reversed(steps):
-        unused.append(tuple({*step.inputs, *step.outputs} - needed))
-        needed.update(step.inputs)
-    return tuple(unused[::-1])
 
 
 def _closure(fixed: _Fixed, names: Iterable[str]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -443,11 +415,3 @@ def outer_names(node: Any) -> Iterator[str]:
             yield from (name for name in read if name not in known)
             known.update(inner.output)
         yield from (each.name for each in graph.output if each.name not in known)
-
-
-def _all_nodes(nodes: Iterable[Any]) -> Iterator[Any]:
-    """Yield nodes and those of their subgraphs."""
-    for node in nodes:
-        yield node
-        for graph in subgraphs(node):
-            yield from _all_nodes(graph.node)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -41,10 +41,6 @@ class OpenModel:
     folder: Path
     has_external_data: bool = False
 
-    def changed(self, proto: Any) -> OpenModel:
-        """Return a model of another message with the same weights."""
-        return replace(self, proto=proto)
-
 
 @contextmanager
 def opened(file: Path, max_inline: int = MAX_INLINE) -> Iterator[OpenModel]:
@@ -66,7 +62,14 @@ def opened(file: Path, max_inline: int = MAX_INLINE) -> Iterator[OpenModel]:
         raise model_files.model_error(file, error) from None
     for tensor in external:
         _check_external(tensor, file, own)
-        _load_small(tensor, own, max_inline)
+        where, offset, length = location(tensor)
+        with (own / where).open("rb") as data:
+            data.seek(offset)
+            content = data.read(max_inline + 1 if length is None else min(length, max_inline + 1))
+        if len(content) <= max_inline:  # sizes and axes, which the inference of shapes reads
+            tensor.raw_data = content
+            tensor.ClearField("data_location")
+            del tensor.external_data[:]
     if any(map(is_external, external)):
         yield OpenModel(file, _inlined(proto, file), own, True)
         return
@@ -148,18 +151,6 @@ def _check_external(tensor: Any, file: Path, folder: Path) -> None:
     refer(
         tensor, str(path.relative_to(folder)), offset, size - offset if length is None else length
     )
-
-
-def _load_small(tensor: Any, folder: Path, max_inline: int) -> None:
-    """Load small external data: sizes and axes, which the inference of shapes reads."""
-    where, offset, length = location(tensor)
-    with (folder / where).open("rb") as data:
-        data.seek(offset)
-        content = data.read(max_inline + 1 if length is None else min(length, max_inline + 1))
-    if len(content) <= max_inline:
-        tensor.raw_data = content
-        tensor.ClearField("data_location")
-        del tensor.external_data[:]
 
 
 def _inlined(proto: Any, file: Path) -> Any:

@@ -44,24 +44,20 @@ def changes(old: Package, new: Package) -> list[Change]:
     found = [Change("package", text) for text in _changed("version", old.version, new.version)]
     before, after = sections(old), sections(new)
     for name in section_names(max(LIBRARIES)):
-        texts = _section(name, before.get(name), after.get(name))
+        first, second = before.get(name), after.get(name)
+        if first == second:
+            texts = []
+        elif first is None:
+            texts = [f"added, {len(second or b'')} bytes"]
+        elif second is None:
+            texts = [f"removed, {len(first)} bytes"]
+        else:
+            size = f"size {len(first)} -> {len(second)} bytes"
+            if len(first) == len(second):
+                size = f"content differs, {len(second)} bytes as before"
+            texts = [size, *_DETAILS.get(name, _library)(first, second)]
         found += [Change(name, text) for text in texts]
     return found
-
-
-def _section(name: str, old: bytes | None, new: bytes | None) -> Iterator[str]:
-    if old == new:
-        return
-    if old is None:
-        yield f"added, {len(new or b'')} bytes"
-    elif new is None:
-        yield f"removed, {len(old)} bytes"
-    else:
-        if len(old) == len(new):
-            yield f"content differs, {len(new)} bytes as before"
-        else:
-            yield f"size {len(old)} -> {len(new)} bytes"
-        yield from _DETAILS.get(name, _library)(old, new)
 
 
 def _program_binary(old: bytes, new: bytes) -> Iterator[str]:

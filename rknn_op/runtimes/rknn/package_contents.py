@@ -61,15 +61,11 @@ def scalars(text: str) -> dict[str, str]:
 
 def _plain_value(node: yaml.Node) -> Value:
     if isinstance(node, yaml.MappingNode):
-        return {_plain_key(key): _plain_value(value) for key, value in node.value}
+        pairs = ((_plain_value(key), _plain_value(value)) for key, value in node.value)
+        return {key if isinstance(key, str) else repr(key): value for key, value in pairs}
     if isinstance(node, yaml.SequenceNode):
         return [_plain_value(item) for item in node.value]
     return str(node.value)
-
-
-def _plain_key(node: yaml.Node) -> str:
-    value = _plain_value(node)
-    return value if isinstance(value, str) else repr(value)
 
 
 # ---- The listing for people, and JSON for programs -----------------------------------------------
@@ -126,46 +122,35 @@ def _library(data: bytes) -> dict[str, Any]:
 def as_text(package: Package) -> str:
     """Return a package as a listing: operator, sections, op.yml."""
     given = scalars(package.description)
-    kinds = {
-        "program binary": program_binary_kind(package.program_binary),
-        **{library_section(abi): _library_kind(data) for abi, data in package.libraries.items()},
-    }
+    kinds = {"program binary": program_binary_kind(package.program_binary)}
+    for abi, data in package.libraries.items():
+        found = _library(data)
+        if "error" not in found:
+            glibc = f"glibc {found['glibc'] or 'not needed'}"
+            exports = ", ".join(found["exports"]) or "nothing"
+            found["error"] = f"{found['architecture']}\n{glibc}, exports {exports}"
+        kinds[library_section(abi)] = found["error"]
+    rows = []
+    for name, content in sections(package).items():
+        start = f"{name:16}{len(content):>10}  "
+        for sentence in kinds.get(name, "text").split("\n"):
+            width = 80 - len(start)
+            for line in wrap(sentence, width, break_long_words=False, break_on_hyphens=False):
+                rows.append(start + line)
+                start = " " * len(start)  # a long kind continues on lines of its own
     lines = [
         f"operator        {given.get('name', _NOT_GIVEN)}",
         *(f"{field:15} {given.get(field, _NOT_GIVEN)}" for field in _FIELDS),
         f"package version {package.version}",
         "",
         f"{'section':16}{'bytes':>10}  kind",
-        *(
-            line
-            for name, content in sections(package).items()
-            for line in _rows(name, len(content), kinds.get(name, "text"))
-        ),
+        *rows,
         "",
         "op.yml:",
         package.description.rstrip("\n"),
         "",
     ]
     return printable("\n".join(lines))
-
-
-def _rows(name: str, size: int, kind: str) -> Iterator[str]:
-    """Yield the lines of a section; a long kind continues on lines of its own."""
-    start = f"{name:16}{size:>10}  "
-    for sentence in kind.split("\n"):
-        for line in wrap(sentence, 80 - len(start), break_long_words=False, break_on_hyphens=False):
-            yield start + line
-            start = " " * len(start)
-
-
-def _library_kind(data: bytes) -> str:
-    try:
-        found = elf.read(data)
-    except elf.ElfError as error:
-        return str(error)
-    glibc = elf.newest_glibc(found) or "not needed"
-    exports = ", ".join(found.exports) or "nothing"
-    return f"{found.architecture}\nglibc {glibc}, exports {exports}"
 
 
 # ---- Files: the sections, and a package of them --------------------------------------------------

@@ -185,7 +185,10 @@ def reference(spec: OpSpec, converter: Converter | None) -> str:
         converter: the class of the imported repository, if it could be read.
     """
     outputs = [f'"{output.name}"' for output in spec.outputs]
-    rule = shape_rule(spec, converter)
+    rule = None
+    if converter and (method := converter.functions.get("compute_output_shape")):
+        names = ([each.name for each in tensors] for tensors in (spec.inputs, spec.outputs))
+        rule = translated_shape_rule(method, *names)
     methods = converter.methods if converter else {}
     params = (f'"{param.name}"' for param in spec.params)
     return _REFERENCE.format(
@@ -250,13 +253,6 @@ def case_file(spec: OpSpec, kernels: Sequence[str], conversion: str = "") -> str
             max_ulp=1 if is_inexact else 0,
         )
     return text
-
-
-def shape_rule(spec: OpSpec, converter: Converter | None) -> list[str] | None:
-    """Return the lines of the shape rule, if the one of the class can be translated."""
-    method = converter.functions.get("compute_output_shape") if converter else None
-    names = ([each.name for each in tensors] for tensors in (spec.inputs, spec.outputs))
-    return translated_shape_rule(method, *names) if method else None
 
 
 def _comment(lines: Sequence[str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import posixpath
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -64,29 +63,37 @@ class Import:
         self.taken[path] = "as it is" if file.name == path else f"{file.name}, as it is"
 
 
-def plan(path: Path) -> Import:
+def plan(source: Path) -> Import:
     """Return the plan of an import; write nothing.
 
     Args:
-        path: the folder of the vendor's tool.
+        source: the folder of the vendor's tool.
 
     Raises:
         OpkitError: it is not such a folder, or its description is invalid.
     """
-    if _is_file(path):
+    if _is_file(source):
         raise OpkitError(
-            f"{show(path)} is not a folder; a package has no C sources, `rknn-op inspect` shows "
+            f"{show(source)} is not a folder; a package has no C sources, `rknn-op inspect` shows "
             "its contents"
         )
-    folder = VendorFolder(path)
+    folder = VendorFolder(source)
     description = _description(folder)
-    spec = runtimes.parse(read_description(path / description), f"{folder.label}/{description}")
+    spec = runtimes.parse(read_description(source / description), f"{folder.label}/{description}")
     if spec.runtimes != (NAME,) or spec.sources or spec.include:
         raise OpkitError(
             f"{folder.label}/{description}: has `runtimes`, `sources` or `include`, which the "
             "vendor's tool does not know; `rknn-op create -c` takes it"
         )
-    kernel = KernelFile(_kernel_file(folder, spec))
+    wanted = f"rknn_kernel_{spec.lower}.c"
+    name = folder.find(wanted)
+    if name is None:
+        raise OpkitError(
+            f"{folder.label}: {wanted} not found, the kernels of the operator {spec.name} of its "
+            f"op.yml; it has: {folder.listing()}. For a new operator of that description: "
+            f"`rknn-op create -c {folder.label}/op.yml`"
+        )
+    kernel = KernelFile(folder.read(name))
     result = Import(spec, folder.label)
     lines = _lines(folder, description)
     result.spec, result.warnings = in_order(spec, kernel, lines, _vx_file(folder, spec))
@@ -97,9 +104,19 @@ def plan(path: Path) -> Import:
         *([imported_files.NO_SHIFT_REPORT] if kernel.shift_of_sign else []),
     )
     cflags = tuple(dict.fromkeys((*spec.cflags, *quiet)))
-    result.spec = _with_sources(result, converter)._replace(cflags=cflags)
+    sources = converter.sources if converter else {}
+    params = []
+    for param in result.spec.params:
+        # The class takes it from a constant: `source`.
+        constants = sources[param.name].constants if param.name in sources else ()
+        origin = f"const:{constants[0]}" if len(constants) == 1 else ""
+        is_usable = origin.isprintable() and origin[6:] and not any(map(str.isspace, origin))
+        params.append(param._replace(source=param.source or origin) if is_usable else param)
+    result.spec = result.spec._replace(params=tuple(params), cflags=cflags)
     _add_texts(result, kernel, converter)
-    used = {description, *(Path(name).parts[0] for name in _found_names(result, folder))}
+    used = {description}  # as the folder spells them
+    for path in (*result.files, f"rknn_op_{spec.lower}.py"):
+        used.add(path.partition("/")[0] if "/" in path else folder.find(path) or path)
     result.leftover = [
         name for name in folder.names if name not in used and not name.startswith("makefile.linux.")
     ]
@@ -175,18 +192,6 @@ def _description(folder: VendorFolder) -> str:
         )
     folder.read(name)  # refuses a link out of the folder, and other things than files
     return name
-
-
-def _kernel_file(folder: VendorFolder, spec: OpSpec) -> VendorFile:
-    wanted = f"rknn_kernel_{spec.lower}.c"
-    name = folder.find(wanted)
-    if name is None:
-        raise OpkitError(
-            f"{folder.label}: {wanted} not found, the kernels of the operator {spec.name} of its "
-            f"op.yml; it has: {folder.listing()}. For a new operator of that description: "
-            f"`rknn-op create -c {folder.label}/op.yml`"
-        )
-    return folder.read(name)
 
 
 def _vx_file(folder: VendorFolder, spec: OpSpec) -> VendorFile | None:
@@ -299,42 +304,27 @@ def _add_converter(result: Import, folder: VendorFolder) -> Converter | None:
     result.taken[f"{spec.lower}_reference.py"] = (
         f"to be written; the methods of {show(name)} are comments in it"
     )
-    result.warnings += _converter_warnings(spec, converter)
-    return converter
-
-
-def _converter_warnings(spec: OpSpec, converter: Converter) -> Iterator[str]:
+    warn = result.warnings.append
     if converter.operator not in (None, spec.name):
-        yield (
+        warn(
             f"{converter.where}: op is '{show(str(converter.operator))}', but op.yml has "
             f"`name: {spec.name}`; nodes of the type {spec.name} are converted now"
         )
     for ports, tensors in (("def_input", spec.inputs), ("def_output", spec.outputs)):
         count = converter.ports.get(ports, len(tensors))
         if count != len(tensors):
-            yield f"{converter.where}: {ports} has {count} ports, op.yml {len(tensors)}"
+            warn(f"{converter.where}: {ports} has {count} ports, op.yml {len(tensors)}")
     names = [param.name for param in spec.params]
-    for name, source in converter.sources.items():
-        if name not in names:
-            yield f"{source.where}: sets the param '{show(name)}', which op.yml does not have"
-        elif [*source.attributes] not in ([], [name]):
+    for param, source in converter.sources.items():
+        if param not in names:
+            warn(f"{source.where}: sets the param '{show(param)}', which op.yml does not have")
+        elif [*source.attributes] not in ([], [param]):
             others = ", ".join(map(show, source.attributes))
-            yield (
-                f"{source.where}: {name} is the node's attribute {others}; an attribute of another "
-                f"name needs params_from_tf in {spec.lower}_reference.py"
+            warn(
+                f"{source.where}: {param} is the node's attribute {others}; an attribute of "
+                f"another name needs params_from_tf in {spec.lower}_reference.py"
             )
-
-
-def _with_sources(result: Import, converter: Converter | None) -> OpSpec:
-    """Return the operator with `source` for the params that the class takes from constants."""
-    sources = converter.sources if converter else {}
-    params = []
-    for param in result.spec.params:
-        constants = sources[param.name].constants if param.name in sources else ()
-        source = f"const:{constants[0]}" if len(constants) == 1 else ""
-        is_usable = source.isprintable() and source[6:] and not any(map(str.isspace, source))
-        params.append(param._replace(source=param.source or source) if is_usable else param)
-    return result.spec._replace(params=tuple(params))
+    return converter
 
 
 def _add_texts(result: Import, kernel: KernelFile, converter: Converter | None) -> None:
@@ -359,12 +349,3 @@ def _add_texts(result: Import, kernel: KernelFile, converter: Converter | None) 
     }
     for path, text in texts.items():
         result.files[path] = text.encode()
-
-
-def _found_names(result: Import, folder: VendorFolder) -> Iterator[str]:
-    """Yield the names of the used files, as the folder spells them."""
-    for path in (*result.files, f"rknn_op_{result.spec.lower}.py"):
-        if "/" in path:
-            yield path
-        elif (name := folder.find(path)) is not None:
-            yield name

@@ -145,22 +145,16 @@ class KernelFile:
             words = {word.lower() for word in re.findall(r"\w+", row.comment)} & {*known}
             if len(words) == 1:
                 found.setdefault(known[words.pop()], set()).add(index)
-        for variable, index in self._variables():
-            if variable.lower() in known:
-                found.setdefault(known[variable.lower()], set()).add(index)
+        # The variables that receive parameters, by index or by a constant with it.
+        constants = dict(_CONSTANT.findall(self._code))
+        for match in (match for pattern in _TAKEN for match in pattern.finditer(self._code)):
+            variable, text = str(match["name"]).lower(), str(match["index"])
+            text = constants.get(text, text)
+            if variable in known and re.fullmatch(r"\d{1,4}", text):
+                found.setdefault(known[variable], set()).add(int(text))
         certain = {name: indices.pop() for name, indices in found.items() if len(indices) == 1}
         taken = [*certain.values()]
         return {name: index for name, index in certain.items() if taken.count(index) == 1}
-
-    def _variables(self) -> Iterator[tuple[str, int]]:
-        """Yield the variables that receive parameters, and the parameters' indices."""
-        constants = dict(_CONSTANT.findall(self._code))
-        for pattern in _TAKEN:
-            for match in pattern.finditer(self._code):
-                name, index = str(match["name"]), str(match["index"])
-                index = constants.get(index, index)
-                if re.fullmatch(r"\d{1,4}", index):
-                    yield name, int(index)
 
     @cached_property
     def kernel_list(self) -> tuple[str, str, int] | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from opkit.description.spec import OpSpec, Param, Tensor
-from rknn_op.runtimes.rknn.vendor.kernel_files import KernelFile, Row, VxSignature, vx_signature
+from rknn_op.runtimes.rknn.vendor.kernel_files import KernelFile, Row, vx_signature
 from rknn_op.runtimes.rknn.vendor.vendor_folder import VendorFile
 
 GROUPS = ("inputs", "outputs", "params")
@@ -47,10 +47,15 @@ def in_order(
     in_vx = signature.positions if signature else {}
     added = {n: i for n, i in in_vx.items() if n not in in_c and i not in in_c.values()}
     positions = {**in_c, **added}
-    has_same = _counts(kernel.rows) == _expected(spec)
+    has_same = Counter(row.kind for row in kernel.rows) == _expected(spec)
     warnings = [*_table_warnings(spec, kernel, has_same)]
-    if signature:
-        warnings += _conflicts(kernel, in_c, signature)
+    for name, index in in_vx.items():
+        if signature and in_c.get(name, index) != index:
+            warnings.append(
+                f"{signature.where}: takes {name} as parameter {index}, but {kernel.file.label} "
+                f"says {in_c[name]}: took that of the C file; both get the same list, so that one "
+                "of them is wrong"
+            )
     found: dict[str, tuple[Parameter, ...]] = {}
     first = 0
     for group in GROUPS:
@@ -61,7 +66,12 @@ def in_order(
             rows = [_Slot(first + i, None) for i in range(len(members))]
         first += len(members)
         found[group], is_certain = _arranged(members, rows, positions)
-        warnings += _type_warnings(found[group], rows)
+        for member, slot in zip(found[group], rows, strict=True):
+            if isinstance(member, Param) and slot.row is not None and not _fits(member, slot.row):
+                warnings.append(
+                    f"{slot.row.where}: {slot.row.type} for {member.name}, which is "
+                    f"{member.type.name} in op.yml; the runtime refuses that"
+                )
         by_vx = signature is not None and any(each.name in added for each in members)
         source = signature.where if signature and by_vx else kernel.table_name
         warnings += _order_warnings(
@@ -80,18 +90,11 @@ def in_order(
     return spec, warnings
 
 
-def _kind(parameter: Parameter, spec: OpSpec) -> str:
-    if isinstance(parameter, Tensor):
-        return "output" if parameter in spec.outputs else "input"
-    return "array" if parameter.type.is_list else "scalar"
-
-
-def _counts(rows: Sequence[Row]) -> Counter[str]:
-    return Counter(row.kind for row in rows)
-
-
 def _expected(spec: OpSpec) -> Counter[str]:
-    return Counter(_kind(parameter, spec) for parameter in spec.parameters)
+    """Return the count of parameters of each kind."""
+    params = ["array" if param.type.is_list else "scalar" for param in spec.params]
+    tensors = ["input"] * len(spec.inputs) + ["output"] * len(spec.outputs)
+    return Counter(tensors + params)
 
 
 def _arranged(
@@ -146,28 +149,6 @@ def _order_warnings(
         yield f"{where}: listed as {listed}, but {source} says {taken}: took that"
 
 
-def _conflicts(
-    kernel: KernelFile, in_c: Mapping[str, int], signature: VxSignature
-) -> Iterator[str]:
-    """Yield the parameters with different positions in the two kernels."""
-    for name, index in signature.positions.items():
-        if in_c.get(name, index) != index:
-            yield (
-                f"{signature.where}: takes {name} as parameter {index}, but {kernel.file.label} "
-                f"says {in_c[name]}: took that of the C file; both get the same list, so that one "
-                "of them is wrong"
-            )
-
-
-def _type_warnings(members: Sequence[Parameter], slots: Sequence[_Slot]) -> Iterator[str]:
-    for member, slot in zip(members, slots, strict=True):
-        if isinstance(member, Param) and slot.row is not None and not _fits(member, slot.row):
-            yield (
-                f"{slot.row.where}: {slot.row.type} for {member.name}, which is "
-                f"{member.type.name} in op.yml; the runtime refuses that"
-            )
-
-
 def _numbers_rise(members: Sequence[Parameter]) -> bool:
     """Return whether names that differ only in their last digits are in numeric order."""
     numbers: dict[str, list[int]] = {}
@@ -186,9 +167,15 @@ def _table_warnings(spec: OpSpec, kernel: KernelFile, has_same: bool) -> Iterato
         )
     elif not has_same:
         table, where = kernel.table_name.split(" in ")
+        has, expected = (
+            ", ".join(
+                f"{count[kind]} {kind}{'' if count[kind] == 1 else 's'}" for kind in _GROUP_OF
+            )
+            for count in (Counter(row.kind for row in rows), _expected(spec))
+        )
         yield (
-            f"{where}: {table} has {_counted(_counts(rows))}, op.yml {_counted(_expected(spec))}; "
-            "the runtime refuses a kernel with other parameters"
+            f"{where}: {table} has {has}, op.yml {expected}; the runtime refuses a kernel with "
+            "other parameters"
         )
     else:
         groups = [GROUPS.index(_GROUP_OF[row.kind]) for row in rows]
@@ -198,8 +185,3 @@ def _table_warnings(spec: OpSpec, kernel: KernelFile, has_same: bool) -> Iterato
                     f"{row.where}: an {row.kind} behind {GROUPS[before]}; the runtime's order "
                     "is inputs, outputs, params"
                 )
-
-
-def _counted(counts: Mapping[str, int]) -> str:
-    kinds = [*_GROUP_OF]
-    return ", ".join(f"{counts[k]} {k}{'' if counts[k] == 1 else 's'}" for k in kinds)

@@ -146,21 +146,15 @@ def translated_shape_rule(
         inputs: the names of the operator's inputs, in order.
         outputs: the names of its outputs.
     """
-    try:
-        return _translated(method, inputs, outputs)
-    except RecursionError:
-        return None
-
-
-def _translated(
-    method: ast.FunctionDef, inputs: Sequence[str], outputs: Sequence[str]
-) -> list[str] | None:
     arguments = [argument.arg for argument in method.args.args]
     if len(arguments) != 3 or arguments[2] != "params":
         return None
     adapter = _Adapter(arguments[1], inputs, outputs)
-    body = copy.deepcopy(method.body)[1 if ast.get_docstring(method) is not None else 0 :]
-    tree = adapter.visit(ast.Module(body, []))
+    try:
+        body = copy.deepcopy(method.body)[1 if ast.get_docstring(method) is not None else 0 :]
+        tree = adapter.visit(ast.Module(body, []))
+    except RecursionError:
+        return None
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
     known = bound | _FUNCTIONS | {"params", "input_shapes"}
@@ -173,11 +167,11 @@ def _translated(
     )
     if not is_whole:
         return None
-    lines = ast.unparse(ast.fix_missing_locations(tree)).splitlines()
-    source = "\n    ".join(["def output_shapes(input_shapes, params):", *lines])
     try:
+        lines = ast.unparse(ast.fix_missing_locations(tree)).splitlines()
+        source = "\n    ".join(["def output_shapes(input_shapes, params):", *lines])
         check_reference(f"{source}\n\n\ndef reference(inputs, params):\n    return {{}}\n", "")
-    except (OpkitError, SyntaxError, ValueError):
+    except (OpkitError, SyntaxError, ValueError, RecursionError):
         return None
     return lines
 

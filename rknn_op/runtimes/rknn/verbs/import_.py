@@ -7,16 +7,12 @@ from pathlib import Path
 import click
 
 from rknn_op.runtimes.rknn.vendor import importing
+from rknn_op.verbs import values
 
 
 @click.command("import")
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
-@click.option(
-    "-p",
-    "--path",
-    type=click.Path(path_type=Path),
-    help="The folder to make; default: DIR_imported.",
-)
+@values.path_option("-p", "--path", help="The folder to make; default: DIR_imported.")
 @click.option("--dry-run", is_flag=True, help="Print the plan; make nothing.")
 def command(folder: Path, path: Path | None, dry_run: bool) -> None:
     """Make a repository from one of the vendor's tool.

@@ -8,6 +8,7 @@ import click
 
 from opkit.runtimes.rknn import rknnop
 from opkit.text import printable
+from rknn_op.verbs import values
 
 
 @click.command("inspect")
@@ -15,15 +16,13 @@ from opkit.text import printable
     "files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE..."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one item for each file.")
-@click.option(
+@values.path_option(
     "--extract",
-    type=click.Path(path_type=Path),
     metavar="DIR",
     help="Write each section of the package into DIR, a new or empty folder.",
 )
-@click.option(
+@values.path_option(
     "--repack",
-    type=click.Path(path_type=Path),
     metavar="OUT",
     help="Write the package, rebuilt from its parts, to OUT: the same bytes.",
 )

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import PIPE, STDOUT, CompletedProcess
+from subprocess import PIPE, STDOUT
 
 from opkit import runtimes, toolchains
 from opkit.code_layout import comment
@@ -23,7 +23,7 @@ from opkit.toolchains.abi import ABIS
 from opkit.toolchains.compiler import archiver, first_program
 from opkit.toolchains.elf import version_key
 from opkit.toolchains.flags import C_LANGUAGE
-from rknn_op.all_or_nothing import create_folder, refuse_existing
+from rknn_op.all_or_nothing import new_folder, refuse_existing
 from rknn_op.messages import step
 from rknn_op.own_opkit import require
 from rknn_op.runtimes.rknn2.bundles.archives import defined_symbols, isolated, members
@@ -114,7 +114,14 @@ def plan(
             raise OpkitError(f"{option}: pass --{name} of `rknn-op bundle` instead")
     python = _toolkit(model, toolkit)
     operators = [_operator(each) for each in folders]
-    _refuse_duplicates(operators)
+    types: dict[str, Path] = {}
+    for each in operators:
+        other = types.setdefault(each.op_type, each.folder)
+        if other is not each.folder:
+            raise OpkitError(
+                f"{other} and {each.folder} have the same op_type, {each.op_type}; "
+                "librknnrt takes one operator of a type: pass one of them"
+            )
     chosen = [abi for abi in chip.abis if abi in abis or not abis]
     return Plan(operators, chip, chosen, folder, model, python, options)
 
@@ -179,18 +186,6 @@ def _operator(folder: Path) -> Operator:
     return Operator(folder, spec, settings(spec).op_type)
 
 
-def _refuse_duplicates(operators: Sequence[Operator]) -> None:
-    """Refuse duplicate operator types."""
-    types: dict[str, Path] = {}
-    for each in operators:
-        other = types.setdefault(each.op_type, each.folder)
-        if other is not each.folder:
-            raise OpkitError(
-                f"{other} and {each.folder} have the same op_type, {each.op_type}; "
-                "librknnrt takes one operator of a type: pass one of them"
-            )
-
-
 def create(planned: Plan) -> list[str]:
     """Make the bundle of built repositories; return the paths of its files.
 
@@ -213,8 +208,8 @@ def create(planned: Plan) -> list[str]:
         if planned.model is not None:
             with step("converting the model"):
                 files[MODEL] = _model(processes, scratch, planned, planned.model)
-    create_folder(planned.folder, files)
-    return sorted(files)
+    with new_folder(planned.folder, files):
+        return sorted(files)
 
 
 def _product(planned: Plan, operator: Operator, abi: str, name: str) -> Path:
@@ -235,42 +230,30 @@ def _library(
     scratch.mkdir()
     objects = ["custom_ops.o"]
     for each in planned.operators:
-        archive = _product(planned, each, abi, f"lib{each.spec.lower}_custom_op.a")
-        for name, content in _operator_objects(archive, each.spec.lower).items():
+        lower = each.spec.lower
+        archive = _product(planned, each, abi, f"lib{lower}_custom_op.a")
+        try:
+            own = {
+                f"{lower}-{index}-{Path(member).name}": content
+                for index, (member, content) in enumerate(members(archive.read_bytes()))
+                if f"{lower}_register_all" not in defined_symbols(member, content)
+            }
+            own = isolated(own, entry=f"{lower}_custom_op", suffix=f".{lower}")
+        except OpkitError as error:
+            raise OpkitError(f"{archive}: {error}") from None
+        for name, content in own.items():
             (scratch / name).write_bytes(content)
             objects.append(name)
     (scratch / "custom_ops.h").write_bytes(files["include/custom_ops.h"])
     source = registration([each.spec.lower for each in planned.operators])
     (scratch / "custom_ops.c").write_text(source)
-    compiler = _compiler(planned.options, abi)
+    options = dict(option.split("=", 1) for option in planned.options if "=" in option)
+    places = (options.get("prefix", ""), options.get("sysroot", ""))
+    compiler = toolchains.find(options.get("toolchain", "auto"), ABIS[abi], *places)
     compiling = (*C_LANGUAGE, *_COMPILE, f"-I{_INCLUDE}", "-c", "custom_ops.c")
     _run(processes, scratch, [*compiler.command, *compiler.flags, *compiling, "-o", objects[0]])
     _run(processes, scratch, [*archiver(compiler.command), "rcsD", LIBRARY, *objects])
     return (scratch / LIBRARY).read_bytes()
-
-
-def _operator_objects(archive: Path, name: str) -> dict[str, bytes]:
-    """Return file name -> content of an operator's objects, without its own registration."""
-    try:
-        objects = {
-            f"{name}-{index}-{Path(member).name}": content
-            for index, (member, content) in enumerate(members(archive.read_bytes()))
-            if f"{name}_register_all" not in defined_symbols(member, content)
-        }
-        return isolated(objects, entry=f"{name}_custom_op", suffix=f".{name}")
-    except OpkitError as error:
-        raise OpkitError(f"{archive}: {error}") from None
-
-
-def _compiler(options: Sequence[str], abi: str) -> toolchains.Compiler:
-    """Return the compiler that scons takes with options for an ABI."""
-    values = dict(option.split("=", 1) for option in options if "=" in option)
-    return toolchains.find(
-        values.get("toolchain", "auto"),
-        ABIS[abi],
-        values.get("prefix", ""),
-        values.get("sysroot", ""),
-    )
 
 
 def _run(processes: Processes, folder: Path, command: Sequence[str]) -> None:
@@ -285,7 +268,7 @@ def _run(processes: Processes, folder: Path, command: Sequence[str]) -> None:
 
 
 def _model(processes: Processes, scratch: Path, planned: Plan, model: Path) -> bytes:
-    """Return the model as .rknn.
+    """Return the model as .rknn: by the first repository's convert.py with the classes of all.
 
     Raises:
         OpkitError: RKNN-Toolkit2 does not convert the model.
@@ -293,19 +276,6 @@ def _model(processes: Processes, scratch: Path, planned: Plan, model: Path) -> b
     if not planned.toolkit:
         return model.read_bytes()
     output = scratch / MODEL
-    done = _converted(processes, planned, planned.toolkit, model, output)
-    if done.returncode or not output.is_file():
-        last = (done.stdout.strip() or "no message").splitlines()[-1]
-        raise OpkitError(
-            f"{printable(str(model))}: not converted: {printable(last.removeprefix('error: '))}"
-        )
-    return output.read_bytes()
-
-
-def _converted(
-    processes: Processes, planned: Plan, python: str, model: Path, output: Path
-) -> CompletedProcess[str]:
-    """Run the first repository's convert.py with the classes of all; return the process."""
     first, *others = planned.operators
     classes = [
         str(each.folder.absolute() / NAME / f"{each.spec.lower}_custom_op.py")
@@ -314,11 +284,17 @@ def _converted(
     ]
     script = first.folder.absolute() / NAME / "convert.py"
     command = [
-        *(python, "-B", str(script), str(model.absolute())),
+        *(planned.toolkit, "-B", str(script), str(model.absolute())),
         *("--target", planned.target.name, "--output", str(output)),
         *(["--custom-op", *classes] if classes else ()),
     ]
-    return processes.run(command, output.parent, os.environ, PIPE, STDOUT)
+    done = processes.run(command, scratch, os.environ, PIPE, STDOUT)
+    if done.returncode or not output.is_file():
+        last = (done.stdout.strip() or "no message").splitlines()[-1]
+        raise OpkitError(
+            f"{printable(str(model))}: not converted: {printable(last.removeprefix('error: '))}"
+        )
+    return output.read_bytes()
 
 
 # ---- The texts: registration of the operators, example, its build, README ------------------------

@@ -79,10 +79,6 @@ def _left(package: bytes) -> Iterator[str]:
             yield name
 
 
-def _class_file(spec: OpSpec) -> str:
-    return "" if settings(spec).is_standard else f"{FOLDER}/{spec.lower}_custom_op.py"
-
-
 TOOLKIT = Toolkit(
     name="RKNN-Toolkit2",
     distribution=DISTRIBUTION,
@@ -94,7 +90,9 @@ TOOLKIT = Toolkit(
     left=_left,
     simulate=Path(__file__).with_name("simulation_worker.py"),
     scripts=FOLDER,
-    class_file=_class_file,
+    class_file=lambda spec: (
+        "" if settings(spec).is_standard else f"{FOLDER}/{spec.lower}_custom_op.py"
+    ),
     simulated_types={"float16": "float32", "float64": "float32"},
 )
 

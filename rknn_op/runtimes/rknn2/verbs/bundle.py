@@ -41,25 +41,14 @@ _ABIS = list(dict.fromkeys(abi for target in TARGETS.values() for abi in target.
     multiple=True,
     help="An ABI of the chip's system; may be repeated. Default: both.",
 )
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path),
-    metavar="OUT",
-    help="The folder to make.",
-)
-@click.option(
+@values.path_option("-o", "--output", required=True, metavar="OUT", help="The folder to make.")
+@values.path_option(
     "--model",
-    type=click.Path(path_type=Path),
     metavar="FILE",
     help="The model: an .rknn file to copy, or, with --toolkit, an .onnx file to convert.",
 )
-@click.option(
-    "--toolkit",
-    type=click.Path(path_type=Path),
-    metavar="PYTHON",
-    help="The Python with RKNN-Toolkit2 that converts the model.",
+@values.path_option(
+    "--toolkit", metavar="PYTHON", help="The Python with RKNN-Toolkit2 that converts the model."
 )
 @jobs_option
 @click.pass_context

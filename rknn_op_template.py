@@ -30,12 +30,12 @@ _path = [*sys.path]
 sys.path.insert(0, str(ROOT))
 sys.path.append(str(RKNN_OP_PARENT))
 try:
+    from opkit.common.errors import OpkitError
+    from opkit.common.text import did_you_mean
     from opkit.description.file import normalized, read_description
     from opkit.description.spec import OpSpec
-    from opkit.errors import OpkitError
     from opkit.repository import refuse_folder_name
     from opkit.runtimes import available, parse
-    from opkit.text import did_you_mean
     from rknn_op.creation import choices
     from rknn_op.creation.choices import NO_LICENSE, license_text
     from rknn_op.creation.description_schema import with_schema

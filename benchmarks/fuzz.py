@@ -20,7 +20,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from benchmarks import results_file
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes.rknn import rknnop
 from opkit.runtimes.rknn.rknnop import Package, pack, unpack
 from opkit.toolchains import elf

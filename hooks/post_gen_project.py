@@ -23,7 +23,7 @@ def main() -> int:
     project = Path.cwd()
     sys.path.insert(0, OPKIT_PARENT)
     sys.path.append(RKNN_OP_PARENT)
-    from opkit.errors import OpkitError
+    from opkit.common.errors import OpkitError
     from opkit.repository import load
     from rknn_op.creation.plan_report import next_steps
     from rknn_op.creation.wheel import complete

@@ -21,7 +21,7 @@ def main() -> int:
     """Check the description and return the exit status."""
     _delete_own_file()
     sys.path.insert(0, OPKIT_PARENT)
-    from opkit.errors import OpkitError
+    from opkit.common.errors import OpkitError
     from opkit.runtimes import parse
 
     try:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.version import VERSION, is_newer, is_version
 
 PATH = "generated/manifest.json"

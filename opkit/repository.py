@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from opkit import manifest, runtimes, workspace_members
-from opkit.complaint import Complaint, SourceError
+from opkit.common.complaint import Complaint, SourceError
+from opkit.common.errors import OpkitError
 from opkit.description.describe import Described, RuntimeDescription
 from opkit.description.file import read_description
 from opkit.description.parser import PC
 from opkit.description.reader import position
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.files import elementwise
 from opkit.files.generation import ACTION, HEADERS, WORKFLOWS, generated_files, is_read, needed
 from opkit.files.skeletons import once_only_files

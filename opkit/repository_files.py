@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from opkit import file_io
-from opkit.errors import OpkitError
+from opkit.common import file_io
+from opkit.common.errors import OpkitError
 
 
 def write_text(root: Path, path: str | Path, text: str) -> None:

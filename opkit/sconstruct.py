@@ -26,12 +26,12 @@ from opkit.build import (
     user_cache,
 )
 from opkit.build.compiler_output import Output
+from opkit.common.errors import OpkitError
+from opkit.common.terminal import print_message
+from opkit.common.text import wrapped
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.repository_files import refuse_links_in
-from opkit.terminal import print_message
-from opkit.text import wrapped
 from opkit.toolchains import zig
 from opkit.version import VERSION
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
-from opkit.errors import OpkitError
-from opkit.text import did_you_mean
+from opkit.common.errors import OpkitError
+from opkit.common.text import did_you_mean
 
 FILE = "rknn-op.toml"
 """The file that makes a folder a workspace."""

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
+from opkit.common.scratch import scratch_folder
 from opkit.repository_files import refuse_links, write_bytes
-from opkit.scratch import scratch_folder
 
 
 def apply(folder: Path, contents: Mapping[str, bytes | None]) -> None:

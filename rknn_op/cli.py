@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from opkit.errors import OpkitError
-from opkit.terminal import chosen_color
+from opkit.common.errors import OpkitError
+from opkit.common.terminal import chosen_color
 from opkit.version import VERSION
 from rknn_op import messages
 

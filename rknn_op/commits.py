@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 
 _CONFIGURATION = ("core.fsmonitor=", f"core.hooksPath={os.devnull}")
 _ENVIRONMENT = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from opkit.common.errors import OpkitError
+from opkit.common.text import aligned, did_you_mean, printable, shortened
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.runtimes import available, selected
 from opkit.runtimes.interface import Runtime
-from opkit.text import aligned, did_you_mean, printable, shortened
 
 _HEADINGS = {
     "target": "target",

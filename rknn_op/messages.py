@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import click
 
-from opkit.errors import OpkitError
-from opkit.terminal import message
+from opkit.common.errors import OpkitError
+from opkit.common.terminal import message
 
 
 def error(problem: object) -> None:

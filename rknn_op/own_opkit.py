@@ -19,7 +19,7 @@ from pathlib import Path
 from opkit import repository, workspace_members
 from opkit.build.machinery import UNPACKED
 from opkit.build.user_cache import cache_folder
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.manifest import Wheel
 from opkit.repository_files import refuse_links
 
@@ -105,7 +105,7 @@ def unpacked(root: Path) -> Path:
         raise OpkitError(f"{root}: {error}") from None
     import zipfile  # only here and below: lint reads no entry of a wheel
 
-    from opkit.scratch import whole_folder
+    from opkit.common.scratch import whole_folder
 
     shared = cache_folder("", os.environ)
     if shared is None:

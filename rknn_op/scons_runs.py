@@ -20,8 +20,8 @@ from types import TracebackType
 from typing import IO
 
 from opkit.check.child_processes import kill_marked
-from opkit.errors import OpkitError
-from opkit.text import aligned
+from opkit.common.errors import OpkitError
+from opkit.common.text import aligned
 from rknn_op.own_opkit import environment, require
 
 _NAME = "RKNN_OP_PROCESSES"

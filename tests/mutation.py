@@ -8,7 +8,7 @@ import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 
 _NUMBERS = (
     0,

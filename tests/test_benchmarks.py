@@ -224,11 +224,11 @@ def test_sources_have_nearest_tests() -> None:
 @pytest.mark.slow
 def test_mutations(tmp_path: Path) -> None:
     """They run in a copy; the share and the survivors are printed."""
-    path = ROOT / "opkit/code_layout.py"
+    path = ROOT / "opkit/common/code_layout.py"
     before = path.stat().st_mtime_ns
-    settings = ("--only", "opkit/code_layout.py", "--count", "2", "--output", str(tmp_path))
+    settings = ("--only", "opkit/common/code_layout.py", "--count", "2", "--output", str(tmp_path))
     printed = run("benchmarks.mutations", *settings)
-    assert len(re.findall(r"^(noticed|lives): opkit/code_layout\.py:\d+ ", printed, re.M)) == 2
+    assert len(re.findall(r"^(noticed|lives): opkit/common/code_layout\.py:\d+ ", printed, re.M)) == 2
     ((changes, noticed, share),) = rows((tmp_path / "RESULTS.md").read_text())["all"]
     assert (changes, share) == ("2", f"{50 * int(noticed)} %")
     assert path.stat().st_mtime_ns == before

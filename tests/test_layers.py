@@ -21,9 +21,8 @@ from tests.repositories import ROOT
 
 LAYERS = (
     # What everything may use.
-    ("opkit", "opkit.errors", "opkit.version", "opkit.text", "opkit.complaint"),
-    ("opkit.terminal",),
-    ("opkit.scratch", "opkit.manifest", "opkit.code_layout", "opkit.workspace_members"),
+    ("opkit.common",),
+    ("opkit", "opkit.version", "opkit.manifest", "opkit.workspace_members"),
     # op.yml, and what it can say to a runtime.
     ("opkit.description",),
     ("opkit.toolchains",),

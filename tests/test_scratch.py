@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from opkit.scratch import scratch_folder
+from opkit.common.scratch import scratch_folder
 from tests.repositories import ROOT
 
 KEEP_ONE = """
 import sys
 from pathlib import Path
-from opkit.scratch import scratch_folder
+from opkit.common.scratch import scratch_folder
 with scratch_folder(Path(sys.argv[1])) as folder:
     (folder / "file").touch()
     print(folder, flush=True)

@@ -23,7 +23,7 @@ from benchmarks import results_file
 from benchmarks.mutations import c_changes, python_changes
 from benchmarks.mutations.copies import copied, passes
 from benchmarks.mutations.nearest import nearest
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.mutation.mutants import Change
 from opkit.mutation.run import lines, ordered
 from opkit.mutation.trials import COUNTED, Outcome, killing_children

@@ -8,20 +8,23 @@ VX = f"{RKNN}/vx/test_vx"
 NEAREST: dict[str, tuple[str, ...]] = {
     # What everything may use.
     "opkit/": ("tests/description", "tests/files", "tests/template/test_ownership.py"),
-    "opkit/file_io.py": (
+    "opkit/common/file_io.py": (
         *("tests/test_scratch.py", "tests/template/test_manifest.py", "tests/build/test_lock.py"),
         *("tests/toolchains/test_elfcheck.py", f"{RKNN}/test_rknnop.py"),
     ),
-    "opkit/complaint.py": ("tests/description/test_complaints.py", "tests/rknn_op/test_lint.py"),
+    "opkit/common/complaint.py": (
+        "tests/description/test_complaints.py",
+        "tests/rknn_op/test_lint.py",
+    ),
     "opkit/manifest.py": ("tests/template/test_manifest.py",),
-    "opkit/code_layout.py": ("tests/files/test_layout.py",),
+    "opkit/common/code_layout.py": ("tests/files/test_layout.py",),
     "opkit/repository.py": (
         *("tests/template/test_ownership.py", "tests/template/test_manifest.py"),
         *("tests/rknn_op/test_update.py", "tests/build/test_build.py"),
     ),
     "opkit/sconstruct.py": ("tests/build/test_build.py", "tests/build/test_lock.py"),
-    "opkit/scratch.py": ("tests/test_scratch.py",),
-    "opkit/text.py": ("tests/files/test_text.py",),
+    "opkit/common/scratch.py": ("tests/test_scratch.py",),
+    "opkit/common/text.py": ("tests/files/test_text.py",),
     "opkit/version.py": ("tests/template/test_manifest.py", "tests/rknn_op/test_update.py"),
     # The description, and the texts of a repository.
     "opkit/description/": tuple(

@@ -12,8 +12,8 @@ from SCons.Variables import BoolVariable
 
 from opkit.build.harness import debugged_harness
 from opkit.build.options import Request
+from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.runtimes.interface import Runtime
 
 COMMAND = "gdb"

@@ -22,7 +22,7 @@ from opkit.build.libraries import checked_loops
 from opkit.build.machinery import FOLDER, INCLUDES
 from opkit.build.user_cache import user_cache
 from opkit.check.sanitizers import FLAGS
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.compiler import beside
 from opkit.toolchains.flags import C_ERRORS

@@ -22,17 +22,17 @@ from opkit.build.options import Request
 from opkit.check import executors, run_log
 from opkit.check.sanitizers import ENVIRONMENT, SANITIZERS, parse_sanitizers
 from opkit.check.session import FILE, LOG, Session, command
+from opkit.common.errors import OpkitError
+from opkit.common.text import wrapped
 from opkit.description.describe import CPU_KERNEL, RuntimeDescription
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.files.source_check import idle_threads, unread_params
 from opkit.report import ages
 from opkit.runtimes import expected_kernels
 from opkit.runtimes.build import VendorProgram
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.interface import Runtime
-from opkit.text import wrapped
 from opkit.toolchains.abi import ABIS
 
 PAGE = Path("build/report.html")

@@ -15,12 +15,12 @@ from typing import Any
 
 from SCons.Action import Action
 
-from opkit import file_io
 from opkit.build.compile_environment import words
 from opkit.build.machinery import FOLDER
 from opkit.build.recorded_inputs import operator_object
 from opkit.build.user_cache import user_cache
 from opkit.check.sanitizers import INSTRUMENTED, reports_undefined
+from opkit.common import file_io
 from opkit.description.spec import OpSpec
 from opkit.toolchains.compiler import archiver
 from opkit.toolchains.flags import ERRORS, WARNINGS

@@ -10,7 +10,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.repository_files import refuse_links
 
 FOLDER = "build/opkit"

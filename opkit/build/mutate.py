@@ -14,9 +14,9 @@ from SCons.Action import Action, FunctionAction
 from opkit.build.compile_environment import compiler_for
 from opkit.build.machinery import FOLDER as MACHINERY
 from opkit.build.options import Request
+from opkit.common.errors import OpkitError
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.mutation.plan import Command, Plan
 from opkit.toolchains.flags import C_LANGUAGE
 

@@ -16,13 +16,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from opkit.common.errors import OpkitError
+from opkit.common.terminal import print_message
+from opkit.common.text import did_you_mean, printable, shortened
 from opkit.description import describe
 from opkit.description.describe import RuntimeDescription, Target
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
-from opkit.terminal import print_message
-from opkit.text import did_you_mean, printable, shortened
 
 _WIDTH = 24  # of the column of commands, and of options
 

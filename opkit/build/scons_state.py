@@ -14,8 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from opkit import file_io
-from opkit.errors import OpkitError
+from opkit.common import file_io
+from opkit.common.errors import OpkitError
 from opkit.repository_files import refuse_links
 
 LOCK = Path("build/.lock")

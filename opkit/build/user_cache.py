@@ -14,10 +14,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from opkit import file_io
 from opkit.build.options import Request, unsubstituted
+from opkit.common import file_io
+from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 
 NAME = "rknn-op-template"
 

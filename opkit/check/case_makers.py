@@ -17,16 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from opkit import file_io
 from opkit.check.cases import Case
 from opkit.check.mistakes import CheckError, caller_file, caller_location
 from opkit.check.operators import Operator, operator_of
 from opkit.check.session import repository_of
 from opkit.check.tolerance import Tolerance
+from opkit.common import file_io
+from opkit.common.text import did_you_mean, printable, shortened
 from opkit.description.case_values import other_values
 from opkit.description.spec import Param
 from opkit.runtimes.invocation import Array, RefusedError
-from opkit.text import did_you_mean, printable, shortened
 
 
 def vary_params(

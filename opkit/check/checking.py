@@ -29,8 +29,8 @@ from opkit.check.profile import CallProfile, Profile, calls_for, profile_of
 from opkit.check.results import PassedRun, Result, RunningTest, running_test
 from opkit.check.tolerance import EXACT, Tolerance
 from opkit.check.traits import traits_of
+from opkit.common.errors import OpkitError
 from opkit.description.describe import CPU_KERNEL
-from opkit.errors import OpkitError
 from opkit.runtimes.invocation import (
     Array,
     CallingConvention,

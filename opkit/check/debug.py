@@ -22,9 +22,9 @@ from opkit.check.debug_info import gdb_command
 from opkit.check.harness_client import batch, marshal_tensors, request
 from opkit.check.mistakes import REPOSITORY
 from opkit.check.operators import Operator
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
+from opkit.common.text import closest
 from opkit.runtimes.invocation import Invocation, RunOptions
-from opkit.text import closest
 
 FOLDER = Path("build/check/gdb")
 """The folder of the harness for gdb."""

@@ -21,8 +21,8 @@ from opkit.check.child_processes import Worker, start_worker
 from opkit.check.debug_info import addr2line
 from opkit.check.executors import GREETING
 from opkit.check.sanitizers import explain
+from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import (
     AT_FULL_SPEED,

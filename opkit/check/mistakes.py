@@ -7,7 +7,7 @@ from pathlib import Path
 from traceback import walk_tb
 from types import FrameType
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 
 OPKIT = Path(__file__).resolve().parents[1]
 

@@ -17,10 +17,11 @@ from opkit.check.cases import Case, Quantization, dtype_and_shape
 from opkit.check.harness_client import HarnessKernel
 from opkit.check.mistakes import CheckError
 from opkit.check.reference import Reference
+from opkit.common.errors import OpkitError
+from opkit.common.text import printable
 from opkit.description.describe import CPU_KERNEL
 from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, describe_allowed, refused
 from opkit.description.types import lowest
-from opkit.errors import OpkitError
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.interface import Runtime
 from opkit.runtimes.invocation import (
@@ -32,7 +33,6 @@ from opkit.runtimes.invocation import (
     SimulatedKernel,
     VendorKernel,
 )
-from opkit.text import printable
 
 
 @dataclass(frozen=True)

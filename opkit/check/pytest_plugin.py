@@ -28,11 +28,11 @@ from opkit.check.results import PassedRun, Result, RunningTest, running
 from opkit.check.run_log import RunLog
 from opkit.check.session import Session, repository_of
 from opkit.check.shared_process import check_shared_process
+from opkit.common.errors import OpkitError
+from opkit.common.text import closest, wrapped
 from opkit.description.describe import CPU_KERNEL
-from opkit.errors import OpkitError
 from opkit.files.source_check import unread_params
 from opkit.runtimes import expected_kernels
-from opkit.text import closest, wrapped
 from opkit.toolchains import zig
 
 _OPTION = "--opkit-session"

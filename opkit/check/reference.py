@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from opkit.check.mistakes import CheckError, user_message
+from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.runtimes.invocation import Array
 
 

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from opkit import file_io
 from opkit.check.comparison import Difference, ulp_distance
 from opkit.check.mistakes import REPOSITORY
 from opkit.check.profile import Profile
 from opkit.check.session import Session
 from opkit.check.traits import CaseTraits
+from opkit.common import file_io
 from opkit.runtimes.invocation import Array, Invocation, StatefulKernel
 
 SAMPLE = 2048  # recorded elements of an output, enough for a plot of a few hundred pixels

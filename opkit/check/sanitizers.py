@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 
 SANITIZERS = ("address", "undefined", "thread")
 """The values of `sanitize=`."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from opkit.check.checking import FILLS, TIME_LIMIT, kernel_problem
 from opkit.check.results import PassedRun
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes.invocation import RunResult
 
 MAX_BYTES = 1 << 26  # of the tensors of a batch; larger cases only run alone

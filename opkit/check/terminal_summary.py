@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from opkit.check.grouping import Group, groups, without_numbers
 from opkit.check.results import Result, error_text, time_text, ulp_text
-from opkit.text import wrapped
+from opkit.common.text import wrapped
 
 FAILED = "FAILED"
 """The end of the row of a failed case, or of a kernel with one."""

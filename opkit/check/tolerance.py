@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from opkit.check.mistakes import CheckError, caller_location
-from opkit.text import did_you_mean
+from opkit.common.text import did_you_mean
 
 
 @dataclass(frozen=True)

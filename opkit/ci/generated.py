@@ -8,7 +8,7 @@ from pathlib import Path
 
 from opkit import manifest, repository
 from opkit.ci import git_changes
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 
 
 def main() -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from opkit import workspace_members
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 
 
 def paths(folder: Path, verb: str, *arguments: str, files: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from opkit import manifest, repository, workspace_members
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.repository_files import write_text
 
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from opkit import repository, runtimes
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 
 
 def main() -> int:

@@ -12,10 +12,10 @@ from pathlib import Path
 from opkit import repository, runtimes, workspace_members
 from opkit.ci import generated
 from opkit.ci.git_changes import changed
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
+from opkit.common.text import aligned
 from opkit.repository_files import write_text
 from opkit.shared_files import shared_files
-from opkit.text import aligned
 from opkit.workspace_members import members
 
 

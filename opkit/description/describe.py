@@ -24,11 +24,11 @@ from typing import Any, NamedTuple, Protocol
 
 import yaml
 
-from opkit.complaint import Complaint
+from opkit.common.complaint import Complaint
+from opkit.common.text import closest, shortened
 from opkit.description.reader import Reader
 from opkit.description.spec import OpSpec
 from opkit.description.types import SAME_TENSOR_TYPES, Limits
-from opkit.text import closest, shortened
 
 
 class CheckedKernel(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import BinaryIO
 
-from opkit import file_io
-from opkit.complaint import Complaint
+from opkit.common import file_io
+from opkit.common.complaint import Complaint
 from opkit.description.reader import MAX_CHARACTERS, DescriptionError
 
 _MAX_BYTES = 4 * MAX_CHARACTERS  # a character has at most 4 bytes in UTF-8

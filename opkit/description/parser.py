@@ -16,7 +16,8 @@ from typing import Any, TypeVar
 
 import yaml
 
-from opkit.complaint import Complaint
+from opkit.common.complaint import Complaint
+from opkit.common.text import closest, did_you_mean, shortened
 from opkit.description import describe
 from opkit.description.build_keys import (
     RepositoryPath,
@@ -64,7 +65,6 @@ from opkit.description.types import (
     lowest,
 )
 from opkit.description.words import taken_by
-from opkit.text import closest, did_you_mean, shortened
 
 PC = "x64"
 """The target that every operator can be built for: this PC."""

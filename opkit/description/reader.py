@@ -7,11 +7,11 @@ from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import yaml
 
-from opkit.complaint import Complaint
+from opkit.common.complaint import Complaint
+from opkit.common.errors import OpkitError
+from opkit.common.text import closest, did_you_mean, printable, shortened
 from opkit.description.types import MAX_ITEMS, TENSOR
 from opkit.description.yaml_syntax import blank_after_colon, explain
-from opkit.errors import OpkitError
-from opkit.text import closest, did_you_mean, printable, shortened
 
 _Arguments = ParamSpec("_Arguments")
 _Value = TypeVar("_Value")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import yaml
 
-from opkit.text import printable, shortened
+from opkit.common.text import printable, shortened
 
 _LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # as YAML 1.1
 _NO_BLANK = re.compile(r"\s*(?:- +)*([\w.-]+):([^\s:].*)")

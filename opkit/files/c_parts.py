@@ -6,9 +6,9 @@ import re
 import textwrap
 from typing import NamedTuple
 
-from opkit.code_layout import LINE_LENGTH, wrapped
+from opkit.common.code_layout import LINE_LENGTH, wrapped
+from opkit.common.text import c_float, c_string, render, shortened
 from opkit.description.spec import AUTO_THREADS, OpSpec, Param, describe_allowed
-from opkit.text import c_float, c_string, render, shortened
 
 
 class Language(NamedTuple):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from opkit.code_layout import comment, wrapped
+from opkit.common.code_layout import comment, wrapped
+from opkit.common.text import c_string, render
 from opkit.description.spec import OpSpec, Tensor
 from opkit.description.types import ELEMENT_TYPES
 from opkit.files.operator_texts import (
@@ -15,7 +16,6 @@ from opkit.files.operator_texts import (
     tensor_doc,
 )
 from opkit.files.source_check import PLACEHOLDER
-from opkit.text import c_string, render
 
 _NOTICE = "/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */\n"
 

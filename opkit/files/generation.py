@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
-from opkit.code_layout import with_comment
+from opkit.common.code_layout import with_comment
+from opkit.common.text import render
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.files import elementwise
 from opkit.runtimes.interface import Runtime
-from opkit.text import render
 
 _OPKIT = Path(__file__).resolve().parents[1]
 _NOTICES = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from opkit.code_layout import LINE_LENGTH, wrapped
+from opkit.common.code_layout import LINE_LENGTH, wrapped
+from opkit.common.text import escape_comment
 from opkit.description.spec import OpSpec, Param, Tensor
-from opkit.text import escape_comment
 
 CASE_DTYPE = "float16"
 """The dtype of tensors in generated cases, if op.yml declares none."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from opkit.code_layout import bracketed
+from opkit.common.code_layout import bracketed
+from opkit.common.text import render
 from opkit.description.spec import OpSpec
 from opkit.description.types import ELEMENT_TYPES
 from opkit.files.operator_texts import CASE_DTYPE, first_dtype, is_copy
 from opkit.runtimes.files import Readme
-from opkit.text import render
 from opkit.version import VERSION
 
 

@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 
-from opkit.code_layout import LINE_LENGTH, bracketed, comment, literal, wrapped
+from opkit.common.code_layout import LINE_LENGTH, bracketed, comment, literal, wrapped
+from opkit.common.text import c_string, render
 from opkit.description.case_values import SAMPLES, needed_rank, sample
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.description.types import ELEMENT_TYPES
@@ -24,7 +25,6 @@ from opkit.files.readme import gitattributes, readme
 from opkit.files.source_check import PLACEHOLDER
 from opkit.runtimes.files import RuntimeTexts, TestText
 from opkit.runtimes.interface import Runtime
-from opkit.text import c_string, render
 
 _SHAPES = ((7,), (3, 5), (1, 4, 5, 3))
 """The shapes of the inputs in cases, if no kernel needs others."""

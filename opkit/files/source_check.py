@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from opkit.complaint import Complaint
+from opkit.common.complaint import Complaint
 from opkit.description.spec import OpSpec
 
 _HINT = "op.yml has no such name; delete it here, or add it there"

@@ -18,7 +18,7 @@ def main(plan_file: str) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         # Imports take long enough to be interrupted.
-        from opkit.errors import OpkitError
+        from opkit.common.errors import OpkitError
         from opkit.mutation.plan import Plan
         from opkit.mutation.run import run
         from opkit.mutation.trials import killing_children

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from opkit import toolchains
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.toolchains import clang_ast
 from opkit.toolchains.abi import ABIS
 

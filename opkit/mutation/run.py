@@ -12,7 +12,8 @@ from pathlib import Path
 from opkit import runtimes
 from opkit.check.checking import TIME_LIMIT
 from opkit.check.session import LOG, Session
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
+from opkit.common.scratch import scratch_folder
 from opkit.mutation import c_source, mutants
 from opkit.mutation.mutants import Change
 from opkit.mutation.plan import ComputeHeader, MutableSource, Plan
@@ -26,7 +27,6 @@ from opkit.mutation.trials import (
     passes,
     try_changes,
 )
-from opkit.scratch import scratch_folder
 
 
 def ordered(changes: Iterable[Change], seed: bytes) -> Iterator[Change]:

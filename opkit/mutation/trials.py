@@ -21,7 +21,7 @@ from typing import Any
 from opkit.check import run_log
 from opkit.check.child_processes import kill_marked
 from opkit.check.session import FILE, LOG, Session, command
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.mutation.mutants import Change
 from opkit.mutation.plan import MutableSource
 

@@ -9,8 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from opkit import file_io, manifest
-from opkit.errors import OpkitError
+from opkit import manifest
+from opkit.common import file_io
+from opkit.common.errors import OpkitError
 from opkit.toolchains.compile_inputs import digests
 
 FILE = Path("build/sources.json")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from opkit import file_io
+from opkit.common import file_io
 
 FILE = Path("build/report.json")
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from opkit.complaint import Complaint
+from opkit.common.complaint import Complaint
 from opkit.description.spec import OpSpec
 
 

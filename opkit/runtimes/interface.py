@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opkit.complaint import Complaint
+from opkit.common.complaint import Complaint
 from opkit.description import parser
 from opkit.description.describe import CPU_KERNEL, CheckedKernel
 from opkit.description.spec import OpSpec

@@ -9,9 +9,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from numpy.typing import DTypeLike, NDArray
 
+from opkit.common.errors import OpkitError
 from opkit.description.spec import Param
 from opkit.description.types import Limits
-from opkit.errors import OpkitError
 
 Array = NDArray[Any]
 

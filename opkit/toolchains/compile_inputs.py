@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 
-from opkit import file_io
+from opkit.common import file_io
 
 _DIRECTIVE = (  # as texts, these two: most runs compile none of them
     r"""(?:\#|%:)[ \t]*(?:include|include_next|import|embed)[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)"""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 
 
 class ToolchainError(OpkitError):

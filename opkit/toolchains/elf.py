@@ -16,8 +16,8 @@ from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
-from opkit import file_io
-from opkit.errors import OpkitError
+from opkit.common import file_io
+from opkit.common.errors import OpkitError
 from opkit.toolchains.abi import Abi
 
 MAX_SIZE = 64 << 20

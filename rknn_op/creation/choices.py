@@ -12,11 +12,11 @@ from string import Template
 import click
 
 from opkit import repository, runtimes
-from opkit.complaint import SourceError
+from opkit.common.complaint import SourceError
+from opkit.common.errors import OpkitError
+from opkit.common.text import did_you_mean, shortened
 from opkit.description import describe
 from opkit.description.reader import DescriptionError
-from opkit.errors import OpkitError
-from opkit.text import did_you_mean, shortened
 from rknn_op import template
 from rknn_op.creation.description_texts import starter
 

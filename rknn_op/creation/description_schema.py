@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from opkit import runtimes
-from opkit.code_layout import LINE_LENGTH
+from opkit.common.code_layout import LINE_LENGTH
 from opkit.description.build_keys import FLAG, MAX_PATH, PATH, SOURCE_SUFFIXES
 from opkit.description.describe import Described, RuntimeDescription, any_case_words
 from opkit.description.parser import AUTO, IDENTIFIER, LARGEST, SOURCE

@@ -6,7 +6,7 @@ from collections.abc import Container, Sequence
 
 import yaml
 
-from opkit.complaint import Complaint
+from opkit.common.complaint import Complaint
 from opkit.description.describe import RuntimeDescription
 from opkit.description.parser import PC
 from opkit.runtimes import DEFAULT, available, parse

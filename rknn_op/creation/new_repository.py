@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from opkit import manifest, repository, runtimes
-from opkit.complaint import Complaint
+from opkit.common.complaint import Complaint
+from opkit.common.errors import OpkitError
 from opkit.description.file import read_description, read_stream
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.files.generation import generated_files, needed
 from opkit.files.skeletons import once_only_files
 from opkit.manifest import LOCK, Manifest

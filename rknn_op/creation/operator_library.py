@@ -21,12 +21,12 @@ from typing import Any
 import yaml
 
 from opkit import runtimes
-from opkit.code_layout import LINE_LENGTH
+from opkit.common.code_layout import LINE_LENGTH
+from opkit.common.errors import OpkitError
+from opkit.common.text import did_you_mean, printable, shortened, wrapped
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.files.skeletons import once_only_files
-from opkit.text import did_you_mean, printable, shortened, wrapped
 from opkit.version import VERSION
 from rknn_op import template
 from rknn_op.creation import new_repository

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from opkit import manifest, shared_files, workspace_members
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.files.readme import shared_rows
 from opkit.manifest import Manifest
 from opkit.repository_files import write_text

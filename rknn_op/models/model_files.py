@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from opkit import file_io
-from opkit.errors import OpkitError
-from opkit.text import printable, shortened
+from opkit.common import file_io
+from opkit.common.errors import OpkitError
+from opkit.common.text import printable, shortened
 from rknn_op.models.model_graph import STANDARD
 
 EXTRA = "onnx onnxruntime tensorboardX"

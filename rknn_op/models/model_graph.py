@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 
-from opkit.text import printable, shortened
+from opkit.common.text import printable, shortened
 
 Dimension = int | str | None
 """A size, the name of a dynamic size, or None for an unknown one."""

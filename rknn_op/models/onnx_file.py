@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from opkit.text import printable, shortened
+from opkit.common.text import printable, shortened
 from rknn_op.models import model_files
 from rknn_op.models.model_files import InvalidError, check_count, required
 

@@ -9,7 +9,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from opkit.text import printable
+from opkit.common.text import printable
 from rknn_op.models import model_files
 from rknn_op.models.model_files import InvalidError, quoted, required
 from rknn_op.models.model_graph import (

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
+from opkit.common.text import printable, shortened
 from opkit.runtimes import available
-from opkit.text import printable, shortened
 from rknn_op.known_targets import runtime_of_target
 from rknn_op.messages import step
 from rknn_op.models.model_graph import STANDARD, Model, Node, at, shape_text

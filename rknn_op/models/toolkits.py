@@ -7,8 +7,8 @@ import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from opkit.errors import OpkitError
-from opkit.text import printable, shortened
+from opkit.common.errors import OpkitError
+from opkit.common.text import printable, shortened
 from rknn_op.runtimes.models import Toolkit
 
 TIMEOUT = 1800.0

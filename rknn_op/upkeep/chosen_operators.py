@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from opkit import runtimes, workspace_members
-from opkit.complaint import Complaint, SourceError
+from opkit.common.complaint import Complaint, SourceError
+from opkit.common.errors import OpkitError
 from opkit.description.file import read_description
 from opkit.description.reader import position
-from opkit.errors import OpkitError
 from opkit.workspace_members import members
 
 _TARGET = "target="

@@ -10,12 +10,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from opkit import runtimes
-from opkit.complaint import Complaint, SourceError
+from opkit.common.complaint import Complaint, SourceError
+from opkit.common.errors import OpkitError
+from opkit.common.terminal import fitted
 from opkit.description.file import read_description
 from opkit.description.reader import DescriptionError
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
-from opkit.terminal import fitted
 
 _FEW = 8
 """The count of paths up to which starting processes takes longer than it saves."""
@@ -130,7 +130,7 @@ def _cache() -> Iterator[Path]:
     if shared:
         yield shared
         return
-    from opkit.scratch import temporary_folder
+    from opkit.common.scratch import temporary_folder
 
     with temporary_folder() as folder:
         yield folder

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opkit import manifest, repository, runtimes, workspace_members
+from opkit.common.errors import OpkitError
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.files.generation import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.manifest import LOCK

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opkit import manifest, repository, runtimes
-from opkit.complaint import SourceError
+from opkit.common.complaint import SourceError
+from opkit.common.errors import OpkitError
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.files.generation import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.manifest import Manifest

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opkit import manifest, repository, runtimes, workspace_members
+from opkit.common.errors import OpkitError
+from opkit.common.scratch import temporary_folder
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.files.skeletons import once_only_files
 from opkit.manifest import LOCK
 from opkit.repository_files import refuse_links, write_bytes, write_text
-from opkit.scratch import temporary_folder
 from opkit.version import VERSION
 from rknn_op import commits, own_opkit, template
 from rknn_op.creation import new_repository

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from opkit import repository, runtimes, workspace_members
+from opkit.common.errors import OpkitError
+from opkit.common.scratch import temporary_folder
 from opkit.description.file import read_description
-from opkit.errors import OpkitError
 from opkit.repository_files import refuse_links, write_bytes, write_text
-from opkit.scratch import temporary_folder
 from opkit.workspace_members import members
 from rknn_op.creation.wheel import REQUIREMENTS, remove_other_wheels, requirements_text, wheel
 from rknn_op.creation.workspaces import generated_root_files, users_files, users_files_of

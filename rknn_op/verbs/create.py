@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from opkit import workspace_members
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.version import VERSION
 from rknn_op import all_or_nothing, commits, messages
 from rknn_op.creation import new_repository

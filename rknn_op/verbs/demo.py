@@ -12,9 +12,10 @@ from subprocess import PIPE
 
 import click
 
-from opkit import file_io, repository, runtimes
+from opkit import repository, runtimes
+from opkit.common import file_io
+from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from rknn_op import known_targets, template
 from rknn_op.creation import operator_library
 from rknn_op.creation.choices import Choices

@@ -19,8 +19,8 @@ import click
 
 from opkit.build.user_cache import cache_folder, folder_size
 from opkit.check import executors
-from opkit.complaint import Complaint
-from opkit.errors import OpkitError
+from opkit.common.complaint import Complaint
+from opkit.common.errors import OpkitError
 from opkit.toolchains import find, zig
 from opkit.toolchains.abi import ABIS
 from opkit.version import VERSION

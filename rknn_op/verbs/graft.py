@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from opkit.text import printable
+from opkit.common.text import printable
 from rknn_op import messages
 from rknn_op.models.model_graph import plain
 from rknn_op.runtimes.models import toolkit_names, toolkits

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from opkit.complaint import Complaint
+from opkit.common.complaint import Complaint
 from rknn_op.upkeep.chosen_operators import name_complaints, operators, roots
 from rknn_op.upkeep.linting import FORMATS, lint_all, workspace_complaints
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from opkit.errors import OpkitError
-from opkit.text import aligned, printable, shortened
+from opkit.common.errors import OpkitError
+from opkit.common.text import aligned, printable, shortened
 from rknn_op import messages
 from rknn_op.models import scanning
 from rknn_op.models.model_graph import STANDARD, Node, Tensor, Value, shape_text

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.version import VERSION
 from rknn_op import messages
 from rknn_op.upkeep.chosen_operators import roots

@@ -16,7 +16,7 @@ from SCons.Environment import Environment
 
 from opkit import repository, toolchains
 from opkit.build.compile_environment import words
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.boards import CHIPS, TARGETS
 from opkit.runtimes.rknn.rknnop import unpack

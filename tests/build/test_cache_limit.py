@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from SCons.Script.SConscript import SConsEnvironment
 
-from opkit import file_io
 from opkit.build.user_cache import KEPT, trim_folder, user_cache
+from opkit.common import file_io
 from tests.repositories import Repository, generate
 
 TEXT = """\

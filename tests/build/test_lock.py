@@ -13,7 +13,7 @@ import pytest
 
 from opkit.build import scons_state
 from opkit.build.scons_state import Signatures
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from tests.repositories import Repository, installed_opkit
 
 

@@ -13,7 +13,7 @@ from SCons.Script.SConscript import SConsEnvironment
 
 from opkit.build.recorded_inputs import inputs_file
 from opkit.build.user_cache import NAME, cache_folder, user_cache
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.toolchains.compile_inputs import prerequisites
 from tests.compiling import C_SOURCES, build
 from tests.repositories import Repository, generate, installed_opkit

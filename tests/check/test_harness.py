@@ -16,7 +16,7 @@ import pytest
 from opkit.check import checking
 from opkit.check.harness_client import HarnessKernel
 from opkit.check.results import Result
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes import parse
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Invocation, RunOptions

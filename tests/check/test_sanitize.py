@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from opkit.check.sanitizers import explain, parse_sanitizers
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes.rknn import rknnop
 from opkit.runtimes.rknn.boards import CHIPS
 from tests.check.target_repositories import (

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from opkit.check.comparison import compare, context, ulp_distance
 from opkit.check.session import Session
 from opkit.check.tolerance import OutputTolerance
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes.invocation import Array
 from opkit.testing import (
     Case,

@@ -60,7 +60,7 @@ TEXTS = {
 
 PROGRAM = """
 import json, sys
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes import parse
 try:
     parse(json.load(sys.stdin))

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from opkit.common.errors import OpkitError
 from opkit.description.reader import DescriptionError
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.description.types import PARAM_TYPES
 from opkit.description.words import Taken, taken_by
-from opkit.errors import OpkitError
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.kernel_skeletons import vx_kernel
 from opkit.runtimes.rknn.settings import VX_PARAMETERS

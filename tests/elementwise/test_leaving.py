@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from opkit import repository
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes import parse
 from tests.elementwise.loops import scalar_file
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.runtimes import parse
 from opkit.runtimes.rknn import elementwise_vx as tables
 from opkit.runtimes.rknn.elementwise_vx import generated_vx, scalar_in_opencl

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from opkit.code_layout import comment, literal, with_comment, wrapped
+from opkit.common.code_layout import comment, literal, with_comment, wrapped
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from opkit.text import c_comment, c_float, c_string
+from opkit.common.text import c_comment, c_float, c_string
 from tests.compiling import build
 
 TEXTS = (

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from rknn_op.models import onnx_model
 from rknn_op.models.model_graph import Model
 from rknn_op.models.running.model_inputs import assumptions, random_inputs, read_inputs

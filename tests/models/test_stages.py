@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from rknn_op.models.running.stages import Call, Staged, original, staged, tensor_types
 from rknn_op.models.running.weights import OpenModel, opened
 from tests.models.models import constant, model, saved, value

@@ -12,7 +12,7 @@ import pytest
 from clang_format import get_executable
 
 from opkit import toolchains
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.compiler import archiver
 from rknn_op.runtimes.rknn2.bundles.archives import isolated, members

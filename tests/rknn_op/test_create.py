@@ -9,7 +9,7 @@ import onnx
 import pytest
 from click.testing import CliRunner, Result
 
-from opkit import file_io
+from opkit.common import file_io
 from rknn_op import template
 from rknn_op.cli import main
 from rknn_op.interrupt import Interrupted

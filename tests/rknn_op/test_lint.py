@@ -13,7 +13,7 @@ import pytest
 from click.testing import Result
 
 from opkit import manifest
-from opkit.complaint import Complaint
+from opkit.common.complaint import Complaint
 from opkit.version import VERSION
 from rknn_op.upkeep.linting import FORMATS
 from tests.repositories import EXAMPLE_DESCRIPTIONS, generate

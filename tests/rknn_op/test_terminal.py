@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit.terminal import message
+from opkit.common.terminal import message
 from tests.models.models import detector, saved
 from tests.repositories import ROOT, generate, installed_opkit
 from tests.rknn_op.command import process, rknn_op

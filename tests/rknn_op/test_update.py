@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from opkit import manifest, repository
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.version import VERSION
 from tests.marks import quick_first
 from tests.repositories import EXAMPLES, ROOT

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from opkit import manifest, repository
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from rknn_op.creation.choices import DEFAULT_EXTRAS, left_out
 from rknn_op.creation.wheel import wheel
 from rknn_op.upkeep.chosen_operators import changed_operators, operators

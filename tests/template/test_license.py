@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.files.generation import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.runtimes import available, parse, selected

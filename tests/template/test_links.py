@@ -11,7 +11,7 @@ import pytest
 
 from opkit import repository_files
 from opkit.build import machinery, scons_state
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from rknn_op import scons_runs
 from rknn_op.scons_runs import Processes
 from tests.repositories import EXAMPLES, Repository

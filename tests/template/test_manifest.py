@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from opkit import manifest, repository
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.manifest import Manifest, Wheel
 from opkit.runtimes import DEFAULT, available
 from opkit.version import VERSION, is_newer

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from opkit import manifest, repository
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from tests.repositories import ROOT
 from tests.template.conftest import DESCRIPTION
 
@@ -112,7 +112,7 @@ FULL_DISK = """
 import resource, sys
 from pathlib import Path
 from opkit import repository
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 try:
     repository.update(Path(sys.argv[1]))

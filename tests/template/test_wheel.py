@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from opkit import manifest, repository
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from rknn_op import own_opkit, template
 from rknn_op.creation.wheel import DISTRIBUTION, requirements, wheel
 from rknn_op.own_opkit import environment

@@ -13,8 +13,8 @@ from elftools.elf.elffile import ELFFile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opkit.errors import OpkitError
-from opkit.file_io import FileError
+from opkit.common.errors import OpkitError
+from opkit.common.file_io import FileError
 from opkit.runtimes.rknn.scons.package import requirements
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS, Abi

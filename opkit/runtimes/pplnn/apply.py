@@ -275,7 +275,7 @@ def write_patches(
     root, kernel_root = roots
     print(f"{root}: ppl.nn {seen_version(root)}")
     try:
-        from opkit.errors import OpkitError
+        from opkit.common.errors import OpkitError
         from opkit.runtimes.pplnn.upstream import contribution
     except ImportError as error:
         raise RefusalError(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from opkit.common.text import c_float, c_string
 from opkit.description.spec import Param, ParamValue
-from opkit.text import c_float, c_string
 
 READ_AS = {"VX_TYPE_CHAR": "uint8_t"}
 """Name of a param type -> the C type of its numbers, if the member's type may be signed."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import yaml
 
-from opkit.complaint import Complaint
+from opkit.common.complaint import Complaint
 from opkit.description.describe import RuntimeDescription, Target
 from opkit.description.parser import PC
 from opkit.description.reader import Reader, as_written

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from opkit.code_layout import wrapped
+from opkit.common.code_layout import wrapped
+from opkit.common.text import render
 from opkit.description.spec import OpSpec, Param
 from opkit.files import generation
 from opkit.runtimes.files import Files, Readme, RuntimeTexts
@@ -11,7 +12,6 @@ from opkit.runtimes.pplnn.describe import DESCRIBE, settings
 from opkit.runtimes.pplnn.shape_rule import generated_shapes, once_only_files
 from opkit.runtimes.pplnn.sources import sources
 from opkit.runtimes.pplnn.tree_names import SOURCES, names
-from opkit.text import render
 
 _KINDS = {"ints": "INTS", "floats": "FLOATS", "string": "STRING"}
 """Kind of an attribute in ONNX -> the harness' kind of param; all others are SCALAR."""

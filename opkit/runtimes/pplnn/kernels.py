@@ -19,6 +19,7 @@ from opkit.check.child_processes import start_worker
 from opkit.check.executors import on_this_pc
 from opkit.check.harness_client import HarnessKernel
 from opkit.check.instrumented import InstrumentedKernel
+from opkit.common.scratch import scratch_folder
 from opkit.description.spec import OpSpec, Param
 from opkit.description.types import SAME_TENSOR_TYPES, Limits
 from opkit.runtimes.executor import Executor
@@ -34,7 +35,6 @@ from opkit.runtimes.invocation import (
     numbers_of,
 )
 from opkit.runtimes.pplnn.one_node_model import Signature, one_node_model
-from opkit.scratch import scratch_folder
 
 _LIMITS = Limits("PPLNN")
 

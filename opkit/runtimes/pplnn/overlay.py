@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
-from opkit.code_layout import block_comment, wrapped
+from opkit.common.code_layout import block_comment, wrapped
+from opkit.common.text import render
 from opkit.description.spec import OpSpec
 from opkit.runtimes.pplnn import apply
 from opkit.runtimes.pplnn.apply import Insertion, Overlay
 from opkit.runtimes.pplnn.describe import settings
 from opkit.runtimes.pplnn.tree_names import ENGINES, names
-from opkit.text import render
 
 PLACES = ("pplnn/register/", "pplnn/cmake/", "pplnn/apply.py", apply.DATA)
 """The generated files and folders."""

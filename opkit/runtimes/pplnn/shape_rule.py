@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from opkit.code_layout import comment, wrapped
+from opkit.common.code_layout import comment, wrapped
+from opkit.common.text import c_string, render
 from opkit.description.spec import OpSpec
 from opkit.runtimes.pplnn.sources import has_shape_rule
-from opkit.text import c_string, render
 
 
 def once_only_files(spec: OpSpec) -> dict[str, str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from opkit.code_layout import LINE_LENGTH, comment, with_comment, wrapped
+from opkit.common.code_layout import LINE_LENGTH, comment, with_comment, wrapped
+from opkit.common.text import render
 from opkit.description.spec import OpSpec, Param
 from opkit.description.types import ELEMENT_TYPES
 from opkit.files import c_parts
@@ -14,7 +15,6 @@ from opkit.files.elementwise import half_type, has_table
 from opkit.runtimes.pplnn.cxx_parts import READ_AS, cxx_default, cxx_type, packed
 from opkit.runtimes.pplnn.describe import settings
 from opkit.runtimes.pplnn.tree_names import ENGINES, SOURCES, Names, names
-from opkit.text import render
 
 _TEMPLATES = "runtimes/pplnn/templates"
 _PPL_TYPES = {

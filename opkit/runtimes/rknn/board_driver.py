@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from opkit.common.text import aligned
 from opkit.description.describe import Target
 from opkit.description.spec import Param
 from opkit.description.types import Limits
-from opkit.text import aligned
 
 _RUNTIME = "strings /usr/lib64/librknn_runtime.so | grep 'librknn_runtime version'"
 _DRIVER = "the line 'DRV: ...' that RKNN-Toolkit's rknn.get_sdk_version() prints"

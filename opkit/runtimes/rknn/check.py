@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec, Tensor
-from opkit.errors import OpkitError
 from opkit.mutation.plan import MutableSource
 from opkit.runtimes.check import Check
 from opkit.runtimes.rknn import boards, host_kernels

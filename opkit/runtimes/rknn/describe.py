@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from opkit.complaint import Complaint
+from opkit.common.complaint import Complaint
 from opkit.description.describe import RuntimeDescription
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn import boards, settings

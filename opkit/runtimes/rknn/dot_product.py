@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 
 WORDS = 16
 SLOTS = 16  # products of one instruction; some forms have 32, with constants of 8 bits

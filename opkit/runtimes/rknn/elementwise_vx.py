@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from opkit.code_layout import wrapped
-from opkit.complaint import Complaint, SourceError
+from opkit.common.code_layout import wrapped
+from opkit.common.complaint import Complaint, SourceError
+from opkit.common.text import render
 from opkit.description.spec import OpSpec, Param
 from opkit.files.source_check import without_comments
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.kernel_skeletons import vx_arguments, vx_file
 from opkit.runtimes.rknn.kernel_source import free_name
 from opkit.runtimes.rknn.settings import settings
-from opkit.text import render
 
 _SAME = """
     exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan asin acos atan sinh cosh tanh asinh

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from opkit.code_layout import wrapped
+from opkit.common.code_layout import wrapped
+from opkit.common.text import render
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.files import generation
 from opkit.files.c_parts import allowed_file, allowed_header
@@ -20,7 +21,6 @@ from opkit.runtimes.rknn.kernel_source import has_cxx, kernel_sources, kernels_h
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.toolkit_class import toolkit_class
 from opkit.runtimes.rknn.vx_requirements import drift
-from opkit.text import render
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.flags import (
     C_ERRORS,

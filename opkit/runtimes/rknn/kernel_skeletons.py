@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import repeat
 
-from opkit.code_layout import wrapped
+from opkit.common.code_layout import wrapped
+from opkit.common.text import render
 from opkit.description.spec import OpSpec
 from opkit.files.operator_texts import CASE_DTYPE, has_only
 from opkit.runtimes.files import TestText
@@ -19,7 +20,6 @@ from opkit.runtimes.rknn.kernel_source import (
     quantizations,
 )
 from opkit.runtimes.rknn.settings import settings
-from opkit.text import render
 
 # One whole work item; several, the last in part; the same in several rows and slices.
 _CASE_SHAPES = (

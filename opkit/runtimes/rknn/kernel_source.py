@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from opkit.code_layout import block_comment, wrapped
+from opkit.common.code_layout import block_comment, wrapped
+from opkit.common.errors import OpkitError
+from opkit.common.text import render
 from opkit.description.spec import OpSpec, Tensor
-from opkit.errors import OpkitError
 from opkit.files.elementwise import has_table
 from opkit.files.operator_texts import has_only
 from opkit.runtimes.rknn.settings import settings
-from opkit.text import render
 from opkit.toolchains.flags import is_cxx
 
 DOT_PRODUCTS_HEADER = "include/opkit/runtimes/rknn/dot_products.h"

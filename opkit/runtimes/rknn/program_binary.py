@@ -8,11 +8,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from opkit import file_io
 from opkit.build.compiler_output import run
-from opkit.errors import OpkitError
+from opkit.common import file_io
+from opkit.common.errors import OpkitError
+from opkit.common.scratch import scratch_folder
 from opkit.runtimes.rknn import rknnop
-from opkit.scratch import scratch_folder
 
 _IGNORED = (".*", "build", "venv", "__pycache__", "*.rknnop")
 _LAST_LINES = 20

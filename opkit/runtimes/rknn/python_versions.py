@@ -12,7 +12,7 @@ import sys
 import tokenize
 from collections.abc import Iterator
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 
 REQUIRED = {
     "output_shapes": "def output_shapes(input_shapes, params): return {OUTPUT: SHAPE, ...}",

@@ -21,8 +21,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from opkit import file_io
-from opkit.errors import OpkitError
+from opkit.common import file_io
+from opkit.common.errors import OpkitError
 
 MAGIC = b"RKNN"
 PROGRAM_BINARY_MAGICS: tuple[bytes, ...] = (b"SHDR", b"FULLPRGM")

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import yaml
 
+from opkit.common.text import shortened
 from opkit.description.describe import CheckedKernel, any_case_words
 from opkit.description.reader import Reader, as_written
 from opkit.description.spec import OpSpec
 from opkit.description.words import is_python_name, keyword_of, taken
-from opkit.text import shortened
 
 _CLASS = taken("", "np tf RKNNCustomOP IoMap Shape output_shapes params_from_tf reference")
 """The names in rknn_op_<op>.py besides the operator's class and Python's own names."""

@@ -7,13 +7,13 @@ import symtable
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from opkit.code_layout import bracketed, literal
+from opkit.common.code_layout import bracketed, literal
+from opkit.common.errors import OpkitError
+from opkit.common.text import render
 from opkit.description.spec import OpSpec, Param, limits_of
-from opkit.errors import OpkitError
 from opkit.runtimes.rknn.boards import ARMHF_CHIPS, LIMITS
 from opkit.runtimes.rknn.deliveries import OUTPUT_TYPES
 from opkit.runtimes.rknn.python_versions import check_reference
-from opkit.text import render
 
 HOOKS = {"output_shapes", "params_from_tf", "reference"}
 """The functions of the reference that the class calls."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from opkit.complaint import Complaint
+from opkit.common.complaint import Complaint
+from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.runtimes.rknn import kernel_skeletons, kernel_source
 from opkit.runtimes.rknn.kernel_source import is_quantized
 from opkit.runtimes.rknn.settings import settings

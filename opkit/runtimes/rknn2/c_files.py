@@ -5,14 +5,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from opkit.code_layout import LINE_LENGTH, block_comment, comment, wrapped
+from opkit.common.code_layout import LINE_LENGTH, block_comment, comment, wrapped
+from opkit.common.errors import OpkitError
+from opkit.common.text import c_float, c_string, render
 from opkit.description.spec import OpSpec, Param, ParamValue
-from opkit.errors import OpkitError
 from opkit.files import c_parts
 from opkit.files.c_parts import allowed_file, allowed_header
 from opkit.files.elementwise import has_table
 from opkit.runtimes.rknn2.describe import settings
-from opkit.text import c_float, c_string, render
 
 _REGISTRATION = """\
 Registers all custom operators of an application, in one call: librknnrt fails at the first \

@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 
 from opkit.check.child_processes import Worker, start_worker
+from opkit.common.errors import OpkitError
+from opkit.common.scratch import scratch_folder
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.runtimes.invocation import Array, Invocation, LeftOutError
 from opkit.runtimes.rknn2.converter_class import FOLDER
 from opkit.runtimes.rknn2.host_kernel import CONVENTION
-from opkit.scratch import scratch_folder
 
 TIMEOUT = 120.0  # seconds for a case, and for importing the toolkit before the first
 OUTPUT_LINES = 12  # the last lines of the toolkit's output, for a message

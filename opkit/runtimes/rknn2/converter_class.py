@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from opkit.code_layout import literal
+from opkit.common.code_layout import literal
+from opkit.common.text import render
 from opkit.description.spec import OpSpec, Param, limits_of
 from opkit.runtimes.rknn2.chips import LIMITS, TARGETS
 from opkit.runtimes.rknn2.describe import DESCRIBE, settings
 from opkit.runtimes.rknn2.toolkit2 import LIST_CONSTANTS, opset_of
-from opkit.text import render
 
 FOLDER = "rknn2"
 """The folder of these files in a repository; they run on Python 3.8 and later, without opkit."""

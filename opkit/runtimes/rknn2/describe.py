@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import yaml
 
-from opkit.complaint import Complaint
+from opkit.common.complaint import Complaint
+from opkit.common.text import shortened
 from opkit.description.describe import RuntimeDescription
 from opkit.description.parser import IDENTIFIER
 from opkit.description.reader import Reader, is_key
@@ -21,7 +22,6 @@ from opkit.runtimes.rknn2.chips import (
     unreadable_numbers,
 )
 from opkit.runtimes.rknn2.toolkit2 import LATER_OPERATORS, MAX_OPSET, ONNX_OPERATORS
-from opkit.text import shortened
 
 NAME = "rknn2"
 MAX_OP_TYPE = 255

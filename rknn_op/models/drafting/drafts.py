@@ -8,11 +8,11 @@ from enum import Enum
 from pathlib import Path
 
 from opkit import runtimes
-from opkit.code_layout import LINE_LENGTH, bracketed, literal
+from opkit.common.code_layout import LINE_LENGTH, bracketed, literal
+from opkit.common.text import render
 from opkit.description.spec import OpSpec
 from opkit.files.skeletons import once_only_files, unwritten_math
 from opkit.runtimes.interface import Runtime
-from opkit.text import render
 from rknn_op.creation.description_texts import adapted, with_entry
 from rknn_op.creation.operator_library import LibraryOperator
 from rknn_op.models.drafting import library_match

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
+from opkit.common.text import printable
 from opkit.runtimes import available
-from opkit.text import printable
 from rknn_op import all_or_nothing, template
 from rknn_op.creation import new_repository
 from rknn_op.creation.choices import Choices

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
+from opkit.common.errors import OpkitError
+from opkit.common.text import printable
 from opkit.description.types import ELEMENT_TYPES
 from opkit.description.words import taken_by
-from opkit.errors import OpkitError
-from opkit.text import printable
 from rknn_op.models.model_files import required, schema_of
 from rknn_op.models.model_graph import (
     MAX_VALUES,

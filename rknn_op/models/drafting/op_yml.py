@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import yaml
 
 from opkit import runtimes
+from opkit.common.errors import OpkitError
 from opkit.description.reader import DescriptionError
 from opkit.description.types import PREFIX, TENSOR
-from opkit.errors import OpkitError
 from rknn_op.models.drafting.node_signatures import Attribute, Input, Output, Signature, converted
 from rknn_op.models.model_graph import (
     STANDARD,

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from opkit.check.operators import Operator
+from opkit.common.scratch import temporary_folder
 from opkit.description.spec import OpSpec
 from opkit.runtimes.invocation import Array
-from opkit.scratch import temporary_folder
 
 
 @contextmanager

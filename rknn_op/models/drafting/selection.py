@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from opkit.errors import OpkitError
-from opkit.text import closest, printable
+from opkit.common.errors import OpkitError
+from opkit.common.text import closest, printable
 from rknn_op.models.model_graph import Model, Node, plain
 
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from opkit.check.cases import Case
 from opkit.check.operators import Operator
+from opkit.common.errors import OpkitError
+from opkit.common.text import closest, printable, shortened
 from opkit.description.spec import OpSpec, Param
-from opkit.errors import OpkitError
 from opkit.runtimes import available
-from opkit.text import closest, printable, shortened
 from rknn_op.known_targets import runtime_of_target
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import Node, identifier

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from opkit.text import aligned, printable, shortened
+from opkit.common.text import aligned, printable, shortened
 from rknn_op.models.model_graph import plain
 
 Array = Any

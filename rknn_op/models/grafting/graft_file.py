@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from opkit.check.operators import Operator
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
+from opkit.common.scratch import temporary_folder
+from opkit.common.text import printable, shortened
 from opkit.runtimes import available
-from opkit.scratch import temporary_folder
-from opkit.text import printable, shortened
 from rknn_op.messages import step
 from rknn_op.models import onnx_model
 from rknn_op.models.grafting.custom_nodes import customs, runtime_of

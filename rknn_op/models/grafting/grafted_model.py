@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from opkit import file_io
-from opkit.errors import OpkitError
+from opkit.common import file_io
+from opkit.common.errors import OpkitError
+from opkit.common.text import printable, shortened
 from opkit.runtimes.interface import Runtime
-from opkit.text import printable, shortened
 from rknn_op.models.grafting.custom_nodes import Custom, GraftedNode, check_types, custom_of
 from rknn_op.models.grafting.rewriting import rewriter
 from rknn_op.models.model_files import required

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from opkit.errors import OpkitError
-from opkit.text import printable, shortened
+from opkit.common.errors import OpkitError
+from opkit.common.text import printable, shortened
 from rknn_op.models.grafting.custom_nodes import Custom
 from rknn_op.models.grafting.differences import NPU_TOLERANCE, Difference, difference
 from rknn_op.models.grafting.grafted_model import Graft

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from opkit.common.errors import OpkitError
+from opkit.common.text import printable, shortened
 from opkit.description.spec import Param, ParamValue, describe_allowed, refused
-from opkit.errors import OpkitError
-from opkit.text import printable, shortened
 from rknn_op.models import optional_inputs
 from rknn_op.models.grafting.custom_nodes import (
     Custom,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from rknn_op.models.model_files import required
 
 Array = Any

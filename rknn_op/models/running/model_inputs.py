@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from opkit.errors import OpkitError
-from opkit.text import printable, shortened
+from opkit.common.errors import OpkitError
+from opkit.common.text import printable, shortened
 from rknn_op.models.model_graph import Dimension, Model, Node, Tensor, shape_text
 
 Array = Any

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from opkit.errors import OpkitError
-from opkit.text import printable, shortened
+from opkit.common.errors import OpkitError
+from opkit.common.text import printable, shortened
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import STANDARD, Model, Node, Tensor, domain_of
 from rknn_op.models.onnx_file import nodes_of, subgraphs

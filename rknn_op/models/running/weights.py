@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from opkit.errors import OpkitError
-from opkit.scratch import temporary_folder
-from opkit.text import printable
+from opkit.common.errors import OpkitError
+from opkit.common.scratch import temporary_folder
+from opkit.common.text import printable
 from rknn_op.models import model_files, onnx_file
 from rknn_op.models.model_files import InvalidError, required
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeVar
 
+from opkit.common.text import shortened
 from opkit.description.reader import DescriptionError
 from opkit.runtimes.rknn.rknnop import (
     LIBRARIES,
@@ -16,7 +17,6 @@ from opkit.runtimes.rknn.rknnop import (
     section_names,
     sections,
 )
-from opkit.text import shortened
 from opkit.toolchains import elf
 from rknn_op.runtimes.rknn.package_contents import Value, fields
 

@@ -12,9 +12,10 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from opkit.complaint import Complaint
+from opkit.common.complaint import Complaint
+from opkit.common.errors import OpkitError
+from opkit.common.text import printable
 from opkit.description.reader import DescriptionError, Reader
-from opkit.errors import OpkitError
 from opkit.runtimes.rknn.rknnop import (
     Package,
     library_section,
@@ -23,7 +24,6 @@ from opkit.runtimes.rknn.rknnop import (
     section_names,
     sections,
 )
-from opkit.text import printable
 from opkit.toolchains import elf
 
 # ---- op.yml, written by any toolkit, as plain values ---------------------------------------------

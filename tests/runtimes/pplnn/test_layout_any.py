@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from opkit import runtimes
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from tests.runtimes.pplnn.engines import N4CX, N8CX, N16CX, NDARRAY, SUCCESS, TYPES, Engine, build
 
 ONE = """\

@@ -11,7 +11,7 @@ from clang_format import get_executable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes.rknn.dot_product import (
     FORMS,
     TYPES,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes.rknn.board_driver import read_driver, stubs
 from tests.compiling import HOST, build
 from tests.runtimes.rknn.driver_build import driver_folder

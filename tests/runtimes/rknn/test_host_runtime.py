@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 from opkit.check.harness_client import HarnessKernel
+from opkit.common.errors import OpkitError
 from opkit.description.spec import Param
 from opkit.description.types import ELEMENT_TYPES, PARAM_TYPES
-from opkit.errors import OpkitError
 from opkit.runtimes import parse
 from opkit.runtimes.invocation import Array, Invocation, RefusedError, RunOptions, Value
 from opkit.runtimes.rknn import boards, host_kernels

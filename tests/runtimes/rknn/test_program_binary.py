@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from opkit.errors import OpkitError
-from opkit.file_io import FileError
+from opkit.common.errors import OpkitError
+from opkit.common.file_io import FileError
 from opkit.runtimes.rknn import program_binary
 from opkit.runtimes.rknn.program_binary import ProgramBinaryError
 from opkit.runtimes.rknn.rknnop import Package, pack

@@ -21,9 +21,9 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.description.types import PARAM_TYPES
-from opkit.errors import OpkitError
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.toolkit_class import toolkit_class
 from tests.description.descriptions import documents

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from opkit.check.executors import emulated
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.toolchains.abi import ABIS
 from tests.check.target_repositories import check, counts, need, rows, script
 from tests.compiling import C_SOURCES, OPKIT, build

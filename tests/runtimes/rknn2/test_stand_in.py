@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes import parse
 from opkit.runtimes.invocation import RunResult
 from opkit.runtimes.rknn2.host_kernel import CONVENTION

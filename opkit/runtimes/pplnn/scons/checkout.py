@@ -17,8 +17,8 @@ from typing import Any
 from SCons.Action import Action
 
 from opkit.build.options import Request
+from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.pplnn import apply
 from opkit.runtimes.pplnn.describe import NAME

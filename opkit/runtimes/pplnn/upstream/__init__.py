@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opkit import runtimes
+from opkit.common.errors import OpkitError
 from opkit.description.file import read_description
-from opkit.errors import OpkitError
 from opkit.runtimes.pplnn.describe import settings
 from opkit.runtimes.pplnn.upstream.form import Form, filled, refusals
 from opkit.runtimes.pplnn.upstream.kernel_cpu import kernel_files

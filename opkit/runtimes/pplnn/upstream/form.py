@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from opkit.common.text import escape_comment, render
 from opkit.description.spec import OpSpec, Tensor
 from opkit.description.types import ELEMENT_TYPES
 from opkit.runtimes.pplnn.describe import settings
 from opkit.runtimes.pplnn.tree_names import names
 from opkit.runtimes.pplnn.upstream.helpers import Math, Reader, self_contained
-from opkit.text import escape_comment, render
 
 TEMPLATES = "runtimes/pplnn/templates/upstream_"
 LINE_LENGTH = 120

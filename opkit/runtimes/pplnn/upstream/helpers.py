@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)".*\n', re.MULTILINE)
 _SYSTEM_INCLUDE = re.compile(r"^#include <[^>]+>$", re.MULTILINE)

@@ -5,9 +5,9 @@ That repository has no .clang-format; its style is another than ppl.nn's.
 
 from __future__ import annotations
 
+from opkit.common.text import render
 from opkit.description.spec import Param
 from opkit.runtimes.pplnn.upstream.form import TEMPLATES, Form, file_text, guard
-from opkit.text import render
 
 _PREFIX = "__ST_"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textwrap import indent
 
+from opkit.common.text import c_string, render
 from opkit.description.spec import Param, Tensor
 from opkit.files.c_parts import CXX, allowed_text, is_checked, refusal
 from opkit.runtimes.pplnn.cxx_parts import cxx_default, cxx_type, packed
@@ -19,7 +20,6 @@ from opkit.runtimes.pplnn.upstream.form import (
     joined,
     line_comment,
 )
-from opkit.text import c_string, render
 
 _PREFIX = "_ST_HPC_"
 _TRACE = {"bool": "%d", "float": "%f"}

@@ -15,8 +15,8 @@ from opkit.build.machinery import INCLUDES
 from opkit.build.options import Request
 from opkit.check import executors
 from opkit.check.executors import is_board
+from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.runtimes.build import VendorProgram
 from opkit.runtimes.rknn.board_driver import (
     DRIVER_ABIS,

@@ -12,7 +12,7 @@ from opkit.build.harness import GUARDED, RUNTIME_LINK, Parts, harness, linked, r
 from opkit.build.libraries import Phase, instrumented, kernel_objects, profiled_objects
 from opkit.build.machinery import FOLDER as MACHINERY
 from opkit.build.user_cache import shared_folder
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes.rknn.kernel_source import kernel_sources
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.vx.clang import FOLDER as VX_FOLDER

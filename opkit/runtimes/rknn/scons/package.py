@@ -12,12 +12,12 @@ from typing import Any
 import yaml
 from SCons.Action import Action
 
-from opkit import file_io
 from opkit.build.compile_environment import compiler_for
 from opkit.build.libraries import kernel_objects, stub
 from opkit.build.options import Request, print_errors, unsubstituted
+from opkit.common import file_io
+from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.runtimes.rknn import program_binary, rknnop
 from opkit.runtimes.rknn.kernel_source import kernel_sources
 from opkit.runtimes.rknn.settings import settings

@@ -12,10 +12,10 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
-from opkit import file_io
-from opkit.errors import OpkitError
+from opkit.common import file_io
+from opkit.common.errors import OpkitError
+from opkit.common.scratch import scratch_folder, whole_folder
 from opkit.runtimes.rknn.vx.diagnostics import readable
-from opkit.scratch import scratch_folder, whole_folder
 from opkit.toolchains import find
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.zig import version

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from opkit.complaint import Complaint
+from opkit.common.complaint import Complaint
+from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.kernel_skeletons import vx_arguments
 from opkit.runtimes.rknn.settings import settings

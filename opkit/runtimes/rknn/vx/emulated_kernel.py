@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 from opkit.check.comparison import first_difference
 from opkit.check.debug_info import gdb_command
 from opkit.check.harness_client import HarnessKernel, batch, marshal_tensors, request
+from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.runtimes.invocation import (
     AT_FULL_SPEED,
     CallingConvention,

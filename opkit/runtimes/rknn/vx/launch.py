@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from opkit.check.cases import Quantization
+from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.runtimes.invocation import Invocation, RunResult
 
 STRICT, LENIENT = "strict", "lenient"

@@ -12,11 +12,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
+from opkit.common.scratch import scratch_folder, whole_folder
 from opkit.runtimes.rknn.vx import clang
 from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
 from opkit.runtimes.rknn.vx.source_reader import UNSET, Broken, Reading, encoded, read
-from opkit.scratch import scratch_folder, whole_folder
 
 _SECTIONS = Path(__file__).parent / "sections.ld"
 

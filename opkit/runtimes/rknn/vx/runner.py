@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike
 from opkit.check.debug_info import addr2line
 from opkit.check.executors import on_this_pc
 from opkit.check.harness_client import Harness
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes.invocation import Array, Invocation, RunOptions, RunResult, Value
 from opkit.runtimes.rknn.vx.launch import LENIENT, PADDING, STRICT, Border, Launch
 from opkit.runtimes.rknn.vx.pc_compiler import Program

@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
+from opkit.common.scratch import scratch_folder
 from opkit.runtimes.rknn.vx.clang import (
     PRELUDE,
     SEEN_AS,
@@ -33,7 +34,6 @@ from opkit.runtimes.rknn.vx.source_text import (
     with_line_directives,
     without_line_directives,
 )
-from opkit.scratch import scratch_folder
 from opkit.toolchains.clang_ast import DUMP
 from opkit.toolchains.compile_inputs import Inputs, prerequisites
 

@@ -9,7 +9,7 @@ from typing import Any
 from SCons.Action import Action
 
 from opkit.build.options import Request
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes.rknn2.describe import settings
 
 PLUGINS = "/usr/lib/rknpu/op_plugins"

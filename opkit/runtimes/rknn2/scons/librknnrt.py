@@ -15,8 +15,8 @@ from opkit.build.harness import stand_in, vendor_harness
 from opkit.build.options import Request
 from opkit.check import executors
 from opkit.check.executors import is_board
+from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.runtimes.build import VendorProgram
 from opkit.runtimes.rknn2.chips import CONVERTER, IDLE_NPU, LIBRARY
 from opkit.runtimes.rknn2.describe import DESCRIBE, PREFIX, settings

@@ -9,7 +9,6 @@ from typing import Any
 
 from SCons.Action import Action
 
-from opkit import file_io
 from opkit.build.compile_environment import compiler_for, words
 from opkit.build.harness import GUARDED, Parts, harness, runtime_library
 from opkit.build.libraries import (
@@ -23,8 +22,9 @@ from opkit.build.libraries import (
 )
 from opkit.build.machinery import FOLDER as MACHINERY
 from opkit.build.options import Request, print_errors
+from opkit.common import file_io
+from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.runtimes.rknn2.c_files import application_sources, operator_sources, plugin_sources
 from opkit.runtimes.rknn2.describe import NAME
 from opkit.toolchains import elf

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from opkit.build.options import Request
+from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.rknn2.chips import TARGETS
 from opkit.runtimes.rknn2.describe import NAME, settings

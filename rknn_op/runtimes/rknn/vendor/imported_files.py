@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from opkit.code_layout import block_comment, literal
+from opkit.common.code_layout import block_comment, literal
 from opkit.description.case_values import sample
 from opkit.description.spec import OpSpec
 from opkit.description.types import ELEMENT_TYPES

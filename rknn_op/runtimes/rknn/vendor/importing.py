@@ -11,14 +11,14 @@ from pathlib import Path
 import yaml
 
 from opkit import runtimes
+from opkit.common.errors import OpkitError
+from opkit.common.text import aligned, shortened
 from opkit.description.build_keys import path_problem
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.files.skeletons import once_only_files
 from opkit.repository import refuse_folder_name
 from opkit.runtimes.rknn.settings import KERNELS, NAME, settings
-from opkit.text import aligned, shortened
 from rknn_op import all_or_nothing, template
 from rknn_op.creation import new_repository
 from rknn_op.creation.description_schema import with_schema

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes.rknn.python_versions import check_reference
 from rknn_op.runtimes.rknn.vendor.vendor_folder import VendorFile
 

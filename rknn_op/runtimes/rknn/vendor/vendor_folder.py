@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from opkit import file_io
-from opkit.errors import OpkitError
-from opkit.text import printable, shortened
+from opkit.common import file_io
+from opkit.common.errors import OpkitError
+from opkit.common.text import printable, shortened
 
 MAX_BYTES = 2**20
 """Limit of a source file; people write smaller ones."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
+from opkit.common.text import printable
 from opkit.runtimes.rknn import rknnop
-from opkit.text import printable
 from rknn_op import messages
 
 _PACKAGE = click.Path(path_type=Path)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from opkit.common.text import printable
 from opkit.runtimes.rknn import rknnop
-from opkit.text import printable
 from rknn_op.verbs import values
 
 

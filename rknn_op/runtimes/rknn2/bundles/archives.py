@@ -12,7 +12,7 @@ import struct
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 
 _MAGIC = b"!<arch>\n"
 _HEADER = struct.Struct("16s12s6s6s8s10s2s")

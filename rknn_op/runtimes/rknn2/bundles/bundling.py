@@ -9,15 +9,15 @@ from pathlib import Path
 from subprocess import PIPE, STDOUT
 
 from opkit import runtimes, toolchains
-from opkit.code_layout import comment
+from opkit.common.code_layout import comment
+from opkit.common.errors import OpkitError
+from opkit.common.scratch import temporary_folder
+from opkit.common.text import did_you_mean, printable, render, shortened
 from opkit.description.describe import Target
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.runtimes.rknn2.chips import REFUSED_TARGETS, TARGETS
 from opkit.runtimes.rknn2.describe import NAME, settings
-from opkit.scratch import temporary_folder
-from opkit.text import did_you_mean, printable, render, shortened
 from opkit.toolchains import zig
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.compiler import archiver, first_program

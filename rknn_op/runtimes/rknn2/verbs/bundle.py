@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes.rknn2.chips import TARGETS
 from opkit.runtimes.rknn2.describe import NAME
 from rknn_op.runtimes.rknn2.bundles import bundling

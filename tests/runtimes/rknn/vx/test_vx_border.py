@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.testing import Border, Case, Operator, check_vx_kernel, run_vx_kernel
 from tests.runtimes.rknn.host_build import repository, vx_runtime
 from tests.runtimes.rknn.vx.support import KERNELS, line_of

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes.rknn.vx.pc_compiler import compile_vx
 from opkit.runtimes.rknn.vx.signatures import VxKernel
 from tests.marks import quick_first

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
 from opkit.description.types import PARAM_TYPES
-from opkit.errors import OpkitError
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.settings import settings

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import DTypeLike
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes.rknn.vx import clang
 from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.source_reader import Broken, read

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes.rknn.vx.launch import Border
 from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.runner import PAST_END, VxRunResult, emulator

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from opkit.check.checking import run_kernel
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 from opkit.runtimes.rknn.vx_checks import vx_kernel
 from opkit.testing import Border, Case, Operator, TensorFormat, check_vx_kernel, run_vx_kernel
 from tests.runtimes.rknn.host_build import repository, vx_runtime

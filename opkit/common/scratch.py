@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from opkit import file_io
+from opkit.common import file_io
 
 _PREFIX = ".scratch-"
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from mmap import mmap
 from pathlib import Path
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 
 
 def write_atomically(path: Path, data: bytes | mmap) -> None:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import IO
 
-from opkit.text import wrapped
+from opkit.common.text import wrapped
 
 _COLORS = {"error": 31, "warning": 33}
 """Severity -> color, as of ECMA-48."""

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-_OPKIT = Path(__file__).parent
+_OPKIT = Path(__file__).parents[1]
 
 
 def render(template: str | Path, /, **values: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from opkit.errors import OpkitError
+from opkit.common.errors import OpkitError
 
 Severity = Literal["error", "warning", "note"]
 

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from opkit.text import c_comment, escape_comment
+from opkit.common.text import c_comment, escape_comment
 
 LINE_LENGTH = 100
 _INDENT = 4

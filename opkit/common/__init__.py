@@ -1,0 +1,1 @@
+"""What everything may use: errors, texts, files, scratch folders, layout of code."""

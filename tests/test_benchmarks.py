@@ -228,7 +228,9 @@ def test_mutations(tmp_path: Path) -> None:
     before = path.stat().st_mtime_ns
     settings = ("--only", "opkit/common/code_layout.py", "--count", "2", "--output", str(tmp_path))
     printed = run("benchmarks.mutations", *settings)
-    assert len(re.findall(r"^(noticed|lives): opkit/common/code_layout\.py:\d+ ", printed, re.M)) == 2
+    assert (
+        len(re.findall(r"^(noticed|lives): opkit/common/code_layout\.py:\d+ ", printed, re.M)) == 2
+    )
     ((changes, noticed, share),) = rows((tmp_path / "RESULTS.md").read_text())["all"]
     assert (changes, share) == ("2", f"{50 * int(noticed)} %")
     assert path.stat().st_mtime_ns == before

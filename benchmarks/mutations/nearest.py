@@ -113,7 +113,6 @@ NEAREST: dict[str, tuple[str, ...]] = {
     "opkit/runtimes/rknn/vx/runtime/numbers.c": (f"{VX}_numbers.py",),
     "opkit/runtimes/rknn2/": (
         *(f"{RKNN2}/test_tensors.py", f"{RKNN2}/test_attributes.py", f"{RKNN2}/test_settings.py"),
-        *(f"{RKNN2}/test_c_files.py", f"{RKNN2}/test_constant_inputs.py"),
     ),
     "opkit/runtimes/rknn2/converter_class.py": (f"{RKNN2}/test_converter_class.py",),
     "opkit/runtimes/rknn2/scons/": (f"{RKNN2}/test_products.py",),
@@ -121,10 +120,7 @@ NEAREST: dict[str, tuple[str, ...]] = {
     "opkit/runtimes/rknn2/simulator.py": (f"{RKNN2}/test_simulator.py",),
     "opkit/runtimes/rknn2/tensors.h": (f"{RKNN2}/test_tensors.py", f"{RKNN2}/test_conversions.py"),
     "opkit/runtimes/rknn2/numbers.h": (f"{RKNN2}/test_conversions.py",),
-    "opkit/runtimes/rknn2/params.h": (
-        f"{RKNN2}/test_attributes.py",
-        f"{RKNN2}/test_constant_inputs.py",
-    ),
+    "opkit/runtimes/rknn2/params.h": (f"{RKNN2}/test_attributes.py",),
     "opkit/runtimes/rknn2/simulator_worker.py": (f"{RKNN2}/test_simulator.py",),
     # The command.
     "rknn_op/": ("tests/rknn_op/test_command.py",),

@@ -109,7 +109,10 @@ def _names(words: Any) -> str:
 
 def verbs() -> str:
     """Return the page on the verbs of `rknn-op`, with the help of each."""
-    whole = click.Context(cli.main, info_name="rknn-op", max_content_width=_WIDTH)
+    names = cli.main.context_settings["help_option_names"]
+    whole = click.Context(
+        cli.main, info_name="rknn-op", max_content_width=_WIDTH, help_option_names=names
+    )
     texts = [f"# Verbs\n\n{_block(cli.main.get_help(whole))}"]
     for name in cli.VERBS:
         verb = cli.main.get_command(whole, name)

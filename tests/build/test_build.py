@@ -41,6 +41,7 @@ def packages(repository: Repository) -> list[Path]:
     return sorted(repository.path.glob("build/*/*.rknnop"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RKNN_EXAMPLES)
 def test_example_package_contents(name: str, example: Callable[[str], Repository]) -> None:
     repository = example(name)
@@ -60,6 +61,7 @@ def test_example_package_contents(name: str, example: Callable[[str], Repository
         assert package.python == (repository.path / f"rknn_op_{spec.lower}.py").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({*EXAMPLE_NAMES} - {*ONNX_OPERATORS}))
 def test_example_check_passes(name: str, example: Callable[[str], Repository]) -> None:
     """Operators of ONNX: tests/operators/test_own_tests.py."""
@@ -356,6 +358,7 @@ def test_help_lists_chip_requirements(fresh: Repository) -> None:
         assert re.search(rf"^  {option} +with check: ", text, re.MULTILINE), text
 
 
+@pytest.mark.slow
 def test_dry_run_in_new_clone_lists_all_steps(tmp_path: Path) -> None:
     repository = generate(tmp_path)
     listed = repository.scons("-Q", "-n", "check").stdout.splitlines()

@@ -34,6 +34,7 @@ def run_time_libraries(cache: Path) -> set[str]:
     return {path.name for path in cache.glob("o/*/lib*_rt*")}
 
 
+@pytest.mark.slow
 def test_link_without_run_time_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiling zig's run-time library for each ABI takes most of a first build."""
     monkeypatch.setenv("ZIG_GLOBAL_CACHE_DIR", str(tmp_path / "zig"))
@@ -73,6 +74,7 @@ def test_undefined_behavior_stops_build(toolchain: str, copy_of_fresh: Repositor
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("toolchain", ["zig", "gnu"])
 def test_discarded_const_is_warning(toolchain: str, copy_of_fresh: Repository) -> None:
     if toolchain == "gnu":
@@ -130,6 +132,7 @@ NEWER_GLIBC = """\
 """
 
 
+@pytest.mark.slow
 def test_newer_glibc_is_refused_in_packages_only(copy_of_fresh: Repository) -> None:
     need("x86_64-linux-gnu-gcc", "gcc")
     compute(copy_of_fresh, NEWER_GLIBC)

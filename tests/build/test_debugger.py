@@ -40,6 +40,7 @@ def debug(repository: Repository, commands: str) -> str:
     return run.stdout
 
 
+@pytest.mark.slow
 def test_gdb_command_is_printed(repository: Repository) -> None:
     program, *_, script, harness = command(repository)
     folder = repository.path / "build/check/gdb"

@@ -76,6 +76,7 @@ def test_every_source_has_command(
     assert not [*repository.path.rglob("*.o"), *repository.path.rglob("*.so")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mish", "resize_area"])
 def test_example_has_no_errors(name: str, unbuilt: Callable[[str], Repository]) -> None:
     repository = unbuilt(name)

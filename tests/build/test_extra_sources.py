@@ -94,6 +94,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     return repository
 
 
+@pytest.mark.slow
 def test_built_for_every_abi(mixed: Repository) -> None:
     built = mixed.scons("-Q", "target=all")
     assert built.stderr == ""
@@ -102,6 +103,7 @@ def test_built_for_every_abi(mixed: Repository) -> None:
         assert f"compile build/{abi}/src/count.cpp.o" in built.stdout
 
 
+@pytest.mark.slow
 def test_checked_on_every_executor(mixed: Repository) -> None:
     need("qemu-arm-static", "qemu-user-static")
     need("g++", "g++")
@@ -111,6 +113,7 @@ def test_checked_on_every_executor(mixed: Repository) -> None:
     assert counts(result.stdout) == dict.fromkeys(kernels, 6)
 
 
+@pytest.mark.slow
 def test_source_changes_rebuild(mixed: Repository, tmp_path: Path) -> None:
     """The cases fail after a wrong change of a listed source, and of a flag alone."""
     copy = Repository(shutil.copytree(mixed.path, tmp_path / "Counted"))

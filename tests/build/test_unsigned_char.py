@@ -68,6 +68,7 @@ def letter(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     return repository
 
 
+@pytest.mark.slow
 def test_params_from_128(letter: Repository) -> None:
     need("gcc", "gcc")
     run = letter.scons("check", "quick=1", "sanitize=undefined", path=os.environ["PATH"])

@@ -21,6 +21,7 @@ from tests.repositories import Repository, generate, installed_opkit
 SHARED = ("build/host/libOpenVX.so", "build/host/vx_runtime.so", "build/x64/openvx/libOpenVX.so")
 
 
+@pytest.mark.slow
 def test_second_repository_uses_cache(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -59,6 +60,7 @@ def test_second_repository_uses_cache(
         assert (one.path / name).read_bytes() == (two.path / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_cache_key_has_all_inputs(copy_of_fresh: Repository) -> None:
     """SCons' key has the files that it finds itself; the compiler must not read others."""
     copy_of_fresh.scons("-c")

@@ -49,6 +49,7 @@ def test_toolkit_without_the_package(tmp_path: Path) -> None:
     assert (found["state"], found["found"]) == ("ok", f"2.5.0, {python}")
 
 
+@pytest.mark.slow
 def test_repository(fresh: Repository) -> None:
     before = snapshot(fresh.path)
     assert _states("-p", str(fresh.path))["repository"]["state"] == "ok"

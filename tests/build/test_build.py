@@ -79,6 +79,7 @@ def test_second_build_is_noop(fresh: Repository) -> None:
     assert again == [f"scons: `build/{chip}/MyOperator.rknnop' is up to date." for chip in CHIPS]
 
 
+@pytest.mark.slow
 def test_change_with_equal_timestamp_is_built(copy_of_fresh: Repository) -> None:
     """SCons keeps whole seconds, in which a build and two changes may be."""
     copy_of_fresh.scons("target=x64")
@@ -91,6 +92,7 @@ def test_change_with_equal_timestamp_is_built(copy_of_fresh: Repository) -> None
     assert library.read_bytes() != before
 
 
+@pytest.mark.slow
 def test_build_is_reproducible_across_folders(fresh: Repository, tmp_path: Path) -> None:
     other = generate(tmp_path / "it's a $HOME `id` 100%s; ü")
     other.scons("target=all")
@@ -98,6 +100,7 @@ def test_build_is_reproducible_across_folders(fresh: Repository, tmp_path: Path)
         assert one.read_bytes() == two.read_bytes()
 
 
+@pytest.mark.slow
 def test_committed_files(copy_of_fresh: Repository) -> None:
     def git(*arguments: str) -> str:
         need("git", "git")
@@ -387,6 +390,7 @@ for path, name in ((exp, "Exp"), (truncate_div, "TruncateDiv")):
 """
 
 
+@pytest.mark.slow
 def test_two_operators_in_one_process(example: Callable[[str], Repository]) -> None:
     """A separate process keeps the stub's symbols apart from the host runtime's."""
     one, two = (example(name).path / "build/x64" for name in ("exp", "truncate_div"))
@@ -425,6 +429,7 @@ def test_vendor_makefiles_build(copy_of_fresh: Repository) -> None:
         assert int.from_bytes(made.read_bytes()[18:20], "little") == MACHINES[abi.name]
 
 
+@pytest.mark.slow
 def test_repository_contains_no_machine_paths(example: Callable[[str], Repository]) -> None:
     repository = example("resize_area")
     for file in repository.path.rglob("*"):

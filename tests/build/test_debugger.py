@@ -50,6 +50,7 @@ def test_gdb_command_is_printed(repository: Repository) -> None:
     assert "gdb is not on PATH; install it (apt install gdb)" in refused.stderr
 
 
+@pytest.mark.slow
 def test_gdb_stops_in_compute(repository: Repository) -> None:
     need("gdb", "gdb")
     source = (repository.path / "exp_compute.h").read_text().splitlines()
@@ -67,6 +68,7 @@ def test_gdb_stops_in_compute(repository: Repository) -> None:
     assert -18 <= float(shown[1]) <= 12
 
 
+@pytest.mark.slow
 def test_gdb_stops_at_out_of_bounds_access(repository: Repository, tmp_path: Path) -> None:
     need("gdb", "gdb")
     copy = Repository(tmp_path / "Exp")

@@ -125,6 +125,7 @@ def test_source_changes_rebuild(mixed: Repository, tmp_path: Path) -> None:
     assert "the other sources count wrong" in copy.scons("check", check=False).stdout
 
 
+@pytest.mark.slow
 def test_makefiles_and_editors_list_sources(mixed: Repository) -> None:
     need("make", "make")
     need("g++", "g++")
@@ -146,6 +147,7 @@ def test_makefiles_and_editors_list_sources(mixed: Repository) -> None:
     assert "-DSTEP=1" in commands["rknn_kernel_counted.c"]
 
 
+@pytest.mark.slow
 def test_cxx_library_is_not_required(mixed: Repository, tmp_path: Path) -> None:
     copy = Repository(shutil.copytree(mixed.path, tmp_path / "Counted"))
     vector = CXX.replace("<array>", "<array>\n#include <vector>").replace(

@@ -84,6 +84,7 @@ def test_every_target(letter: Repository) -> None:
     letter.scons("target=all")
 
 
+@pytest.mark.slow
 def test_makefile(letter: Repository) -> None:
     need("make", "make")
     need("gcc", "gcc")

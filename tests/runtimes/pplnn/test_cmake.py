@@ -268,6 +268,7 @@ int main()
 """
 
 
+@pytest.mark.slow
 def test_operators_are_registered(repository: Path, tmp_path: Path) -> None:
     """The sources of CMake's commands run, on opkit's declarations of ppl.nn."""
     text = description("Exp", "domain: com.acme\nopset: [2, 3]", params=False)

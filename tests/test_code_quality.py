@@ -120,4 +120,4 @@ def test_no_todos_and_no_machine_names() -> None:
         if "tests/data" in path.as_posix() or path == Path(__file__):
             continue
         match = pattern.search(path.read_bytes().decode(errors="replace"))
-        assert match is None, f"{path}: {match and match[0]}"
+        assert match is None, f"{path}: {match[0]}"

@@ -174,7 +174,7 @@ def test_example_in_simulator(
 def test_failures_are_messages_and_the_next_case_runs(tmp_path: Path) -> None:
     """The input selects the reference's fault; the toolkit runs other inputs first."""
     operator = repository(tmp_path, "piecewise_linear")
-    assert operator.reference.module
+    assert operator.reference.module is not None
     path = tmp_path / "piecewiselinear_reference.py"
     returned = 'return {"y": y.astype(inputs["x"].dtype)}'
     text = path.read_text()

@@ -366,7 +366,7 @@ def _run_pytest(
     missing = (
         []
         if has_reason
-        else [*run_log.missing(log, expected_kernels(operator), on_executors, files, sampled)]
+        else run_log.missing(log, expected_kernels(operator), on_executors, files, sampled)
     )
     missing += run_log.changed_outcomes(log, status)
     unread = [] if failed_to_start else unread_params(Path(), operator)

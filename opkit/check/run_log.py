@@ -145,8 +145,8 @@ def missing(
     on_executors: Mapping[str, Sequence[str]],
     files: Sequence[str],
     sampled: Sequence[str] = (),
-) -> Iterator[str]:
-    """Yield a sentence for each gap in the log, compared to a complete check.
+) -> list[str]:
+    """Return a sentence for each gap in the log, compared to a complete check.
 
     Args:
         log: the run.
@@ -160,14 +160,14 @@ def missing(
         if log.started:
             count = f"{len(log.finished)} of {_count(len(log.collected), 'test')}"
             where = f"in the middle of {log.started}, after {count}"
-        yield (
+        return [
             f"pytest ended {where}; does a kernel, a test or the reference end the process, "
             "with exit for instance?"
-        )
-        return
+        ]
+    found = []
     not_run = [test for test in log.collected if test not in log.finished]
     if not_run:
-        yield (
+        found.append(
             f"{len(not_run)} of {_count(len(log.collected), 'test')} did not run, the first is "
             f"{not_run[0]}; which option of pytest (in pytest.ini, PYTEST_ADDOPTS or conftest.py) "
             "deselects it?"
@@ -175,9 +175,11 @@ def missing(
     known = {test.partition("::")[0] for test in log.collected} | log.skipped_files
     for file in files:
         if file not in known:
-            yield f"{file} has no test, or pytest does not collect it; write one, or delete it"
-    yield from missing_kernels(log, kernels)
-    yield from _missing_on_executors(log, on_executors, sampled)
+            found.append(
+                f"{file} has no test, or pytest does not collect it; write one, or delete it"
+            )
+    found += missing_kernels(log, kernels)
+    found += _missing_on_executors(log, on_executors, sampled)
     swallowed = {
         test: name
         for test, finished in log.finished.items()
@@ -186,10 +188,11 @@ def missing(
     }
     if swallowed:
         test, kernel = next(iter(swallowed.items()))
-        yield (
+        found.append(
             f"{_count(len(swallowed), 'test')} passed although a case failed in it, the first is "
             f"{test} on the {kernel}; does it catch what check_... raises?"
         )
+    return found
 
 
 def changed_outcomes(log: RunLog, status: int) -> Iterator[str]:

@@ -136,7 +136,7 @@ def passes(repository: Path, session: Session) -> bool:
         check=False,
     )
     log = run_log.read(repository / LOG)
-    return run.returncode == 0 and not [*run_log.missing(log, {}, {}, ())]
+    return run.returncode == 0 and not run_log.missing(log, {}, {}, ())
 
 
 def code_digest(libraries: Iterable[Path]) -> bytes:

@@ -261,7 +261,7 @@ def placed(folder: Path, texts: Mapping[str, str]) -> dict[str, str]:
 
 def up(root: Path, folder: Path) -> str:
     """Return the path from a member to its workspace, such as `../`."""
-    depth = len(Path(os.path.abspath(folder)).relative_to(root).parts)  # noqa: PTH100  not resolve()
+    depth = len(Path(os.path.abspath(folder)).relative_to(root).parts)  # noqa: PTH100  keeps links
     return "../" * depth
 
 

@@ -352,7 +352,7 @@ def test_dtype_is_refused_if_no_runtime_has_it(
 def test_check_of_no_case(shrink: Operator) -> None:
     message = r".*test_mistakes\.py:\d+: the case is a dict; write cases\(\.\.\.\)$"
     with pytest.raises(pytest.fail.Exception, match=message):
-        check_cpu_kernel({"input": 1}, operator=shrink)  # type: ignore[arg-type]
+        check_cpu_kernel({"input": 1}, operator=shrink)  # type: ignore[arg-type]  # the mistake
 
 
 # ---- In the tests of a repository ----------------------------------------------------------------

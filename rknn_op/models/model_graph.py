@@ -82,6 +82,9 @@ def at(tensors: Sequence[Tensor | None], position: int) -> Tensor | None:
     return tensors[position] if position < len(tensors) else None
 
 
+CASTS = {"float64": "float32", "int64": "int32"}
+"""The dtype of a model's tensor -> the dtype of the operator's tensor, behind a Cast."""
+
 MAX_VALUES = 16
 """Maximum elements of a constant whose value a reader keeps."""
 

@@ -65,6 +65,7 @@ def command(
 
     from rknn_op.models.grafting.differences import table
     from rknn_op.models.grafting.graft_file import Options, graft_file
+    from rknn_op.models.grafting.node_proof import node_table
 
     options = Options(inputs, max_error, toolkit, target)
     outcome = graft_file(model, [*paths, *others] or [Path()], output, options)
@@ -79,6 +80,9 @@ def command(
         click.echo(f"\nThe original model and the references:\n{table(proof.differences)}")
     else:
         click.echo(f"\noutputs are not compared: {proof.not_compared}")
+    if nodes := node_table(proof.nodes, proof.effects):
+        source = "reference" if proof.not_compared else "original model"
+        click.echo(f"\nEach node on the tensors of the {source}:\n{nodes}")
     if outcome.simulation:
         simulation = outcome.simulation
         click.echo(f"\n{simulation.toolkit} for {simulation.target}:")

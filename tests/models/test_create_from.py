@@ -605,10 +605,22 @@ def test_one_invalid_operator_stops_all(tmp_path: Path) -> None:
 
 
 def test_unsupported_dtypes(tmp_path: Path) -> None:
-    ports = [value(name, [4], TensorProto.DOUBLE) for name in "xy"]
-    file = saved(model([helper.make_node("Selu", ["x"], ["y"])], ports[:1], ports[1:]), tmp_path)
-    result = create(file, "--op", "Selu", "-p", tmp_path / "made")
-    assert_error(result, "Selu: tensor 'x' is float64: RKNN-Toolkit2 has no such tensors")
+    ports = [value(name, [4], TensorProto.INT8) for name in "xy"]
+    file = saved(model([helper.make_node("Abs", ["x"], ["y"])], ports[:1], ports[1:]), tmp_path)
+    result = create(file, "--op", "Abs", "-p", tmp_path / "made")
+    assert_error(result, "Abs: tensor 'x' is int8: RKNN-Toolkit2 has no such tensors")
+
+
+def test_float64(tmp_path: Path) -> None:
+    """The operator and its cases have the dtypes behind the Casts of `rknn-op graft`."""
+    node = helper.make_node("GridSample", ["x", "grid"], ["y"], name="sample")
+    ports = [value("x", [1, 2, 5, 5]), value("grid", [1, 4, 4, 2], TensorProto.DOUBLE)]
+    path, result = created(model([node], ports, [value("y", None)]), tmp_path, "--op", "GridSample")
+    text = " ".join(result.stdout.split())
+    assert "- float64 tensors of the model are float32 here: `rknn-op graft` writes a Cast" in text
+    assert "Recorded cases: 1," in text  # onnxruntime has no GridSample of float64
+    with np.load(path / "tests/data/sample.npz") as case:
+        assert {case[name].dtype for name in case.files if "grid" in name} == {np.dtype("float32")}
 
 
 def test_different_counts_of_inputs(tmp_path: Path) -> None:

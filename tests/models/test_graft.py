@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from click.testing import Result
 from onnx import TensorProto, helper, numpy_helper
 
 from opkit.check.operators import Operator
+from opkit.runtimes import available
 from rknn_op.creation import new_repository
 from rknn_op.models import onnx_model
 from rknn_op.models.grafting import grafted_model
@@ -26,6 +27,7 @@ from rknn_op.models.running.model_inputs import random_inputs
 from rknn_op.models.running.weights import opened
 from rknn_op.runtimes.models import Form
 from tests.models.models import constant, model, saved, value
+from tests.repositories import library_kernels
 from tests.rknn_op.command import rknn_op
 
 INT64 = TensorProto.INT64
@@ -449,7 +451,10 @@ def test_kept_nodes(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
         found = grafted_model.graft(source, onnx_model.read(file), [Custom(operator, form)])
         assert found.model.proto == source.proto
         inputs = random_inputs(onnx_model.read(file))
-        assert all(each.is_equal for each in prove(source, found, inputs, None).differences)
+        assert all(
+            each.is_equal
+            for each in prove(source, found, inputs, None, available()["rknn2"]).differences
+        )
 
 
 # ---- The comparison ------------------------------------------------------------------------------
@@ -525,6 +530,169 @@ def test_error_of_a_reference(tmp_path: Path, repositories: Mapping[str, Path]) 
     message = refused(saved(chain([1.5, -1.0]), tmp_path), [root])
     assert f"error: node 'n1', {root}: selu_reference.py:" in message
     assert "ValueError: alpha is -1.0" in message
+
+
+# ---- The comparison of each node -----------------------------------------------------------------
+
+
+def faint() -> Any:
+    """Return a model whose outputs hardly depend on its GridSample."""
+    nodes = [
+        helper.make_node("GridSample", ["x", "grid"], ["sampled"], name="/faint/grid"),
+        helper.make_node("Mul", ["sampled", "tiny"], ["scaled"]),
+        helper.make_node("Add", ["scaled", "grid_sum"], ["y"]),
+        helper.make_node("ReduceSum", ["grid"], ["grid_sum"], keepdims=1),
+    ]
+    nodes.insert(0, nodes.pop())
+    inputs = [value("x", [1, 3, 6, 6]), value("grid", [1, 4, 4, 2])]
+    return model(nodes, inputs, [value("y", None)], [constant("tiny", np.float32([1e-6]))])
+
+
+MISTAKES = {
+    "zeros": "np.zeros_like(y)",
+    "shifted by a pixel": "np.roll(y, 1, axis=-1)",
+    "a wrong channel": "np.concatenate([y[:, :-1], 2 * y[:, -1:]], axis=1)",
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize("proto", [detector, faint])
+def test_mistakes_are_named(
+    tmp_path: Path, repositories: Mapping[str, Path], proto: Callable[[], Any], mistake: str
+) -> None:
+    """Also where the outputs of the model hardly depend on the node."""
+    source = SOURCES["GridSample"]
+    text = source.reference.replace("return by_onnx", "y = by_onnx")
+    text += f"    y = y['y']\n    return {{'y': {MISTAKES[mistake]}}}\n"
+    wrong = made(tmp_path, "GridSample", replace(source, reference=text))
+    message = refused(saved(proto(), tmp_path), [wrong])
+    name = "/head/grid" if proto is detector else "/faint/grid"
+    assert f"error: node '{name}' is the first that differs: output 'y' of {wrong}: " in message
+
+
+def rows(output: str) -> dict[str, list[str]]:
+    """Return node -> its row in the table of nodes."""
+    lines = output.partition("\nEach node on")[2].splitlines()[2:]
+    return {line.split()[0]: line.split()[1:] for line in lines if line.strip()}
+
+
+def test_effect_of_a_node(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    file, root = saved(faint(), tmp_path), repositories["GridSample"]
+    result = graft(file, [root], tmp_path / "out.onnx")
+    assert result.exit_code == 0, result.output
+    assert "warning: node '/faint/grid': insensitive: with zeros in place of one" in result.stderr
+    row = rows(result.stdout)["/faint/grid"]
+    assert (row[0], row[3], row[-1]) == ("y", "-", "equal")
+    assert 1e-9 < float(row[5]) < 1e-5
+    assert f"{root}: the C kernel is not built, so it is not compared; run: rknn-op check -p" in (
+        result.stderr
+    )
+    file = saved(detector(), tmp_path, "strong.onnx")
+    roots = [root, repositories["TopK"]]
+    result = graft(file, roots, tmp_path / "strong_out.onnx")
+    assert float(rows(result.stdout)["/head/grid"][5]) == 1
+    assert "insensitive" not in result.stderr
+    assert "show little" not in result.stderr
+
+
+def test_monotonous_tensors(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    arrays = tmp_path / "inputs.npz"
+    grid = np.zeros((1, 4, 4, 2), np.float32)
+    np.savez(arrays, x=np.full((1, 3, 6, 6), 0.5, np.float32), grid=grid)
+    roots, file = [repositories["GridSample"]], saved(faint(), tmp_path)
+    result = graft(file, roots, tmp_path / "out.onnx", "--inputs", arrays)
+    assert (
+        "tensors that show little: node '/faint/grid': 'x' is constant, 0.5, 'grid' is almost "
+        "zero, at most 0, 'sampled' is constant, 0.5\n"
+    ) in result.stderr
+
+
+@pytest.mark.slow
+def test_kernels_of_nodes(tmp_path: Path) -> None:
+    """The C kernel runs on the tensors of the model, which the repository's cases do not have."""
+    built = library_kernels("GridSample").copy(tmp_path)
+    file = saved(faint(), tmp_path)
+    result = graft(file, [built.path], tmp_path / "out.onnx")
+    assert result.exit_code == 0, result.output
+    assert float(rows(result.stdout)["/faint/grid"][3]) < 1e-6
+    math = built.path / "gridsample_compute.h"
+    text = math.read_text()
+    kernel = text.rindex("\n}")
+    math.write_text(f"{text[:kernel]}\n    write_element(y, 3, 1e6);{text[kernel:]}")
+    built.scons("target=x64")
+    message = refused(saved(faint(), tmp_path, "other.onnx"), [built.path])
+    assert "node '/faint/grid' is the first with another output of the C kernel: output 'y'" in (
+        message
+    )
+    assert f"run: rknn-op check -p {built.path}" in message
+
+
+# ---- Casts ---------------------------------------------------------------------------------------
+
+DOUBLE = TensorProto.DOUBLE
+
+
+def wide() -> Any:
+    """Return a model with a GridSample whose grid is float64, and a Selu of float64."""
+    nodes = [
+        helper.make_node("Cast", ["g"], ["grid"], to=DOUBLE),
+        helper.make_node("GridSample", ["x", "grid"], ["sampled"], name="grid"),
+        helper.make_node("Cast", ["sampled"], ["d"], to=DOUBLE),
+        helper.make_node("Selu", ["d"], ["e"], name="selu", alpha=1.5, gamma=1.25),
+        helper.make_node("Abs", ["e"], ["y"]),
+    ]
+    inputs = [value("x", [1, 3, 6, 6]), value("g", [1, 4, 4, 2])]
+    return model(nodes, inputs, [value("y", None, DOUBLE)])
+
+
+def test_casts_around_float64(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    roots = [repositories["GridSample"], repositories["Selu"]]
+    proto = grafted(saved(wide(), tmp_path), roots)
+    assert [node.op_type for node in proto.graph.node] == [
+        *("Cast", "Cast", "cstGridSample", "Cast", "Cast", "cstSelu", "Cast", "Abs")
+    ]
+    types = {each.name: each.type.tensor_type.elem_type for each in proto.graph.value_info}
+    assert types == {"sampled": TensorProto.FLOAT, "e_float32": TensorProto.FLOAT}
+    [before] = [node for node in proto.graph.node if node.output[0] == "grid_float32"]
+    [behind] = [node for node in proto.graph.node if node.output[0] == "e"]
+    assert ([*before.input], attributes_of(before)["to"]) == (["grid"], TensorProto.FLOAT)
+    assert ([*behind.input], attributes_of(behind)["to"]) == (["e_float32"], DOUBLE)
+
+
+def test_casts_of_kept_nodes(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    names = ("GridSample", "Selu")
+    customs = [Custom(Operator(repositories[name]), Form(name, None)) for name in names]
+    file = saved(wide(), tmp_path)
+    with opened(file) as source:
+        found = grafted_model.graft(source, onnx_model.read(file), customs)
+        node = next(each for each in found.model.proto.graph.node if each.name == "grid")
+        assert [*node.input] == ["x", "grid_float32"]
+        inputs = random_inputs(onnx_model.read(file))
+        proof = prove(source, found, inputs, None, available()["rknn2"])
+        assert all(each.is_equal for each in proof.differences)
+        assert not proof.cause
+
+
+def test_casts_of_integers(tmp_path: Path) -> None:
+    """int64 becomes int32 where op.yml says so, and values must fit."""
+    source = Source(
+        "x: {type: VX_TYPE_TENSOR, dtype: int32}",
+        "y: {type: VX_TYPE_TENSOR, dtype: int32, same_as: x}",
+        "",
+        "def output_shapes(shapes, params):\n    return {'y': shapes['x']}\n\n\n"
+        "def reference(inputs, params):\n    return {'y': abs(inputs['x'])}\n",
+    )
+    root = made(tmp_path, "Abs", source)
+    node = helper.make_node("Abs", ["x"], ["y"], name="n")
+    ports = [value(name, [3], INT64) for name in "xy"]
+    file = saved(model([node], ports[:1], ports[1:]), tmp_path)
+    arrays = tmp_path / "inputs.npz"
+    np.savez(arrays, x=np.array([2, -3, 2**40]))
+    message = refused(file, [root], "--inputs", arrays, "--target", "riscv64")
+    assert "node 'n': tensor 'x' has the value 1099511627776 (expected numbers of int32" in message
+    np.savez(arrays, x=np.array([2, -3, -(2**31) + 1]))
+    proto = grafted(file, [root], "--inputs", arrays, "--target", "riscv64")
+    assert [node.op_type for node in proto.graph.node] == ["Cast", "Abs", "Cast"]
 
 
 # ---- Refusals ------------------------------------------------------------------------------------

@@ -7,12 +7,15 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 
+import numpy as np
+
 from opkit import runtimes
 from opkit.common.code_layout import LINE_LENGTH, bracketed, literal
 from opkit.common.text import render
 from opkit.description.spec import OpSpec
 from opkit.files.skeletons import once_only_files, unwritten_math
 from opkit.runtimes.interface import Runtime
+from opkit.runtimes.invocation import Array
 from rknn_op.creation.description_texts import adapted, with_entry
 from rknn_op.creation.operator_library import LibraryOperator
 from rknn_op.models.drafting import library_match
@@ -28,7 +31,7 @@ from rknn_op.models.drafting.recorded_cases import RecordedCases, filled, record
 from rknn_op.models.drafting.reference_trials import tolerance_text, trial_operator
 from rknn_op.models.drafting.small_cases import Group, SmallCases, small_cases
 from rknn_op.models.model_files import required
-from rknn_op.models.model_graph import Model, Node
+from rknn_op.models.model_graph import CASTS, Model, Node, Tensor
 from rknn_op.models.onnx_model import RANDOM
 from rknn_op.models.running.recording import Recording
 
@@ -92,6 +95,7 @@ def draft(task: Task, nodes: Sequence[Node]) -> Draft:
         OpkitError: the operator cannot be described for the runtimes.
     """
     chosen = _selected(task)
+    task, nodes, casts = _with_casts(task, nodes)
     has_texts = not any(runtime.describe.type_refusal("STRING") for runtime in chosen)
     found = signature(task.model, nodes, has_texts)
     refuse_dtypes(found, task.runtimes)
@@ -99,9 +103,68 @@ def draft(task: Task, nodes: Sequence[Node]) -> Draft:
     if match:
         drafted, reason = _from_library(task, nodes, found, match)
         if not reason:
-            return drafted
-    notes = [f"the library's {found.op_type} does not fit: {reason}"] if reason else []
+            return replace(drafted, notes=[*casts, *drafted.notes])
+    notes = [*casts]
+    if reason:
+        notes.append(f"the library's {found.op_type} does not fit: {reason}")
     return _described(task, nodes, found, notes)
+
+
+def _with_casts(task: Task, nodes: Sequence[Node]) -> tuple[Task, Sequence[Node], list[str]]:
+    """Return the task and the nodes with the dtypes behind the Casts of `rknn-op graft`.
+
+    Returns:
+        The task with the recorded calls of these nodes, the nodes, and a note for each dtype.
+    """
+    supported = [{*runtime.describe.tensor_types} for runtime in _selected(task)]
+    is_onnx = task.model.framework == "onnx"
+    casts = {
+        wide: narrow
+        for wide, narrow in CASTS.items()
+        if is_onnx and all(wide not in each and narrow in each for each in supported)
+    }
+    found = dict.fromkeys(
+        tensor.dtype
+        for node in nodes
+        for tensor in (*node.inputs, *node.outputs)
+        if tensor and not tensor.constant and tensor.dtype in casts
+    )
+    if not found:
+        return task, nodes, []
+
+    def tensors(old: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
+        return tuple(
+            each and replace(each, dtype=casts.get(each.dtype, each.dtype)) for each in old
+        )
+
+    def arrays(old: Mapping[int, Array]) -> dict[int, Array]:
+        with np.errstate(over="ignore"):
+            return {
+                position: each.astype(casts.get(each.dtype.name, each.dtype), copy=False)
+                for position, each in old.items()
+            }
+
+    by_id = {
+        id(node): replace(node, inputs=tensors(node.inputs), outputs=tensors(node.outputs))
+        for node in nodes
+    }
+    calls = tuple(
+        replace(
+            call,
+            node=by_id[id(call.node)],
+            inputs=arrays(call.inputs),
+            outputs=arrays(call.outputs),
+        )
+        for call in task.recording.calls
+        if id(call.node) in by_id
+    )
+    task = replace(task, recording=replace(task.recording, calls=calls))
+    notes = [
+        f"{dtype} tensors of the model are {casts[dtype]} here: `rknn-op graft` writes a Cast "
+        "before and behind the node"
+        for dtype in found
+    ]
+    return task, [*by_id.values()], notes
 
 
 def _from_library(

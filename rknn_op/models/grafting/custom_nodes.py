@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from opkit.check.cases import Case
-from opkit.check.operators import Operator
+from opkit.check.operators import Operator, Prepared
 from opkit.common.errors import OpkitError
 from opkit.common.text import closest, printable, shortened
 from opkit.description.spec import OpSpec, Param
 from opkit.runtimes import available
 from rknn_op.known_targets import runtime_of_target
 from rknn_op.models.model_files import required
-from rknn_op.models.model_graph import Node, identifier
-from rknn_op.models.running.stages import Call
+from rknn_op.models.model_graph import CASTS, Node, Tensor, identifier
 from rknn_op.runtimes.models import Form, models_of
 
 Array = Any
@@ -235,6 +234,7 @@ class GraftedNode:
         grafted: the message with the operator's inputs, outputs and attributes by op.yml; it is in
             the grafted model unless the node stays as it is.
         added: the values of its added inputs, by tensor.
+        casts: tensor of the grafted message in another dtype -> the original tensor.
     """
 
     node: Node
@@ -243,66 +243,77 @@ class GraftedNode:
     message: Any
     grafted: Any
     added: Mapping[str, Array]
+    casts: Mapping[str, Tensor] = field(default_factory=dict)
 
-    @property
-    def call(self) -> Call:
-        """The function of the reference for the inputs of the node in the grafted model."""
-        is_kept = self.custom.form.keeps_nodes
-        return self.call_of_original() if is_kept else reference_call(self)
+    def call(self, inputs: Sequence[Array | None]) -> Sequence[Array]:
+        """Return the outputs of the reference for the inputs of the node in the grafted model."""
+        results = self.outputs(self.prepared(inputs, self.message))
+        return [results.get(name) for name in self.message.output]
 
-    def call_of_original(self) -> Call:
-        """Return the function of the reference for the inputs of the original node."""
-        call = reference_call(self)
+    def outputs(self, prepared: Prepared) -> dict[str, Array]:
+        """Return tensor of the grafted message -> the output of the reference."""
+        names = (each.name for each in self.custom.spec.outputs)
+        return dict(zip(self.grafted.output, map(prepared.expected.get, names), strict=True))
 
-        def function(inputs: Sequence[Array | None]) -> Sequence[Array]:
-            values = {**self.added, **dict(zip(self.original.input, inputs, strict=True))}
-            results = call([values[name] for name in self.grafted.input])
-            found = dict(zip(self.grafted.output, results, strict=True))
-            return [found.get(name) for name in self.original.output]
+    def prepared(self, inputs: Sequence[Array | None], message: Any = None) -> Prepared:
+        """Return the case of a call with the outputs of the reference.
 
-        return function
+        The outputs have the dtypes of the model, as far as they are floats; else those of op.yml.
 
+        Args:
+            inputs: the inputs of the node in the original model.
+            message: the message whose inputs they are; None: the original.
 
-def reference_call(node: GraftedNode) -> Call:
-    """Return the function of the reference for the inputs of a grafted node.
-
-    The outputs have the dtypes of the model, as far as they are floats; else those of op.yml.
-
-    Raises:
-        OpkitError: when called: the reference fails, or its arrays do not match op.yml.
-    """
-    custom, helper = node.custom, required("onnx.helper")
-    attributes = {each.name: helper.get_attribute_value(each) for each in node.grafted.attribute}
-    dtypes = _output_dtypes(node)
-    tensors = len(custom.spec.inputs)
-    name = printable(shortened(node.node.name))
-
-    def call(inputs: Sequence[Array | None]) -> list[Array]:
-        names = (each.name for each in custom.spec.inputs)
-        arrays: dict[str, Any] = dict(zip(names, inputs, strict=False))
-        constants = dict(
-            zip((each.name for each in custom.constants), inputs[tensors:], strict=False)
-        )
+        Raises:
+            OpkitError: the reference fails, its arrays do not match op.yml, or a value does not fit
+                the dtype of a Cast.
+        """
+        spec, helper = self.custom.spec, required("onnx.helper")
+        given = {**self.added, **dict(zip((message or self.original).input, inputs, strict=True))}
+        arrays = [
+            given[name]
+            if name in given
+            else self._cast(self.casts[name], given[self.casts[name].name])
+            for name in self.grafted.input
+        ]
+        attributes = {
+            each.name: helper.get_attribute_value(each) for each in self.grafted.attribute
+        }
+        names = (each.name for each in self.custom.constants)
+        constants = dict(zip(names, arrays[len(spec.inputs) :], strict=False))
+        name = printable(shortened(self.node.name))
         case = Case(
             name,
-            arrays,
+            dict(zip((each.name for each in spec.inputs), arrays, strict=False)),
             {
                 param.name: _param_value(param, {**attributes, **constants}[param.name])
-                for param in custom.spec.params
+                for param in spec.params
                 if param.name in attributes or param.name in constants
             },
-            dtypes,
-            origin=f"node {name!r}, {custom.operator.root}",
+            _output_dtypes(self),
+            origin=f"node {name!r}, {self.custom.operator.root}",
         )
         try:
-            expected = custom.operator.prepare(case).expected
+            return self.custom.operator.prepare(case)
         except OpkitError as error:
             text = str(error)
             where = case.origin
             raise OpkitError(text if text.startswith(where) else f"{where}: {text}") from None
-        return [expected[each.name] for each in custom.spec.outputs]
 
-    return call
+    def _cast(self, tensor: Tensor, array: Array) -> Array:
+        """Return an array in the dtype of the tensor's Cast."""
+        dtype = CASTS[tensor.dtype]
+        with np.errstate(over="ignore"):
+            result = array.astype(dtype)
+        is_float = array.dtype.kind == "f"
+        bad = np.isfinite(array) & ~np.isfinite(result) if is_float else array != result
+        if bad.any():
+            raise OpkitError(
+                f"node {printable(shortened(self.node.name))!r}: tensor "
+                f"{printable(shortened(tensor.name))!r} has the value {array[bad][0]} (expected "
+                f"numbers of {dtype}, in which {self.custom.operator.root} gets it)"
+            )
+        return result
 
 
 def _output_dtypes(node: GraftedNode) -> dict[str, str]:

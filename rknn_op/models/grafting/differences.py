@@ -120,6 +120,18 @@ def difference(
     return _with_worst(found, errors, errors > limit, actual, expected)
 
 
+def widened(
+    found: Difference,
+    actual: Array,
+    expected: Array,
+    max_error: float | None,
+) -> Difference:
+    """Return a difference with a larger tolerance, if it is not equal within its own."""
+    if max_error is None or found.is_equal or max_error <= found.limit:
+        return found
+    return difference(found.name, actual, expected, max_error)
+
+
 def _errors(actual: Array, expected: Array) -> Array:
     """Return the absolute differences: 0 for equal NaN or infinities, infinite for one of them."""
     if expected.dtype.kind in "iu":

@@ -114,8 +114,10 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
         refuse_for_converter(model, runtime)
         inputs = read_inputs(options.inputs, model) if options.inputs else random_inputs(model)
         with step("running both models"):
-            proof = prove(source, grafted, inputs, options.max_error)
-        outcome = Outcome(grafted, proof, warnings=converter_warnings(grafted, runtime))
+            has_inputs = options.inputs is not None
+            proof = prove(source, grafted, inputs, options.max_error, runtime, has_inputs)
+        warnings = [*converter_warnings(grafted, runtime), *proof.notes]
+        outcome = Outcome(grafted, proof, warnings=warnings)
         if proof.cause:
             return outcome
         write_shapes(source, grafted, model, proof)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from opkit.common import file_io
 from opkit.common.errors import OpkitError
 from opkit.common.text import printable, shortened
@@ -15,7 +17,7 @@ from opkit.runtimes.interface import Runtime
 from rknn_op.models.grafting.custom_nodes import Custom, GraftedNode, check_types, custom_of
 from rknn_op.models.grafting.rewriting import rewriter
 from rknn_op.models.model_files import required
-from rknn_op.models.model_graph import Model, Node, domain_of, shape_text
+from rknn_op.models.model_graph import CASTS, Model, Node, domain_of, shape_text
 from rknn_op.models.onnx_file import graphs, nodes_of
 from rknn_op.models.running.weights import (
     OpenModel,
@@ -77,6 +79,7 @@ def graft(opened: OpenModel, model: Model, found: Sequence[Custom]) -> Graft:
     for made_node in nodes:
         for name, array in () if made_node.custom.form.keeps_nodes else made_node.added.items():
             proto.graph.initializer.append(numpy_helper.from_array(array, name))
+    _insert_casts(proto.graph, nodes)
     # Initializers that only the original nodes read are dropped.
     before = {name for each in nodes for name in each.original.input}
     read = {each.name for each in (*proto.graph.input, *proto.graph.output)}
@@ -101,6 +104,24 @@ def graft(opened: OpenModel, model: Model, found: Sequence[Custom]) -> Graft:
                 f"{versions[0]} to {versions[1]} (`opset` in its op.yml)"
             )
     return Graft(replace(opened, proto=proto), nodes)
+
+
+def _insert_casts(graph: Any, nodes: Sequence[GraftedNode]) -> None:
+    """Insert Casts before and behind grafted nodes whose tensors have another dtype."""
+    helper = required("onnx.helper")
+    by_message = {id(each.message): each for each in nodes if each.casts}
+    for each in graphs(graph) if by_message else ():
+        for position in reversed(range(len(each.node))):
+            node = by_message.get(id(each.node[position]))
+            for name, tensor in reversed([*node.casts.items()]) if node else ():
+                is_input = node is not None and name in node.grafted.input
+                ends, dtype = ((tensor.name, name), CASTS[tensor.dtype])
+                if not is_input:
+                    ends, dtype = (name, tensor.name), tensor.dtype
+                to = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+                cast = helper.make_node("Cast", ends[:1], ends[1:], name=f"{name}_cast", to=to)
+                # Outputs come first, when the node is still at its position.
+                each.node.insert(position if is_input else position + 1, cast)
 
 
 def _constants(graph: Any) -> Iterator[tuple[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,25 @@ import numpy as np
 
 from opkit.common.errors import OpkitError
 from opkit.common.text import printable, shortened
+from opkit.runtimes.interface import Runtime
 from rknn_op.models.grafting.custom_nodes import Custom
-from rknn_op.models.grafting.differences import NPU_TOLERANCE, Difference, difference
+from rknn_op.models.grafting.differences import NPU_TOLERANCE, Difference, difference, widened
 from rknn_op.models.grafting.grafted_model import Graft
+from rknn_op.models.grafting.node_proof import (
+    Effect,
+    NodeCall,
+    NodeProof,
+    OriginalNodes,
+    effect_notes,
+    effects,
+    kernels,
+    monotonous,
+    node_proofs,
+)
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import Model
-from rknn_op.models.running.stages import Call, original, staged, tensor_types
+from rknn_op.models.running.recording import MAX_CALLS
+from rknn_op.models.running.stages import Call, staged, tensor_types
 from rknn_op.models.running.weights import OpenModel, first_line
 from rknn_op.models.toolkits import run
 from rknn_op.runtimes.models import Toolkit
@@ -33,28 +46,45 @@ class Proof:
         outputs: the outputs that a converted model is compared with: those of the original, or
             else of the grafted model.
         differences: the difference of each output; empty: not compared.
-        cause: why outputs differ; empty if they do not.
+        nodes: the comparison of each output of each grafted node.
+        cause: why outputs or nodes differ; empty if they do not.
         not_compared: why there is nothing to compare with; empty if there is.
+        notes: messages about what the comparison does not show.
         shapes: tensor of a grafted node -> its shape and dtype in this run.
+        effects: id of a grafted node -> its effect on the model's outputs, if known.
     """
 
     outputs: Mapping[str, Array]
     differences: tuple[Difference, ...] = ()
+    nodes: tuple[NodeProof, ...] = ()
     cause: str = ""
     not_compared: str = ""
+    notes: tuple[str, ...] = ()
     shapes: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]] | None = None
+    effects: Mapping[int, Effect] = field(default_factory=dict)
 
 
 def prove(
-    opened: OpenModel, graft: Graft, inputs: Mapping[str, Array], max_error: float | None
+    opened: OpenModel,
+    graft: Graft,
+    inputs: Mapping[str, Array],
+    max_error: float | None,
+    runtime: Runtime,
+    has_inputs: bool = False,
 ) -> Proof:
     """Run a grafted model with the repositories' references, and compare it with the original.
+
+    Each grafted node is compared as well, by the tensors of the original model: its reference and
+    its C kernel on this PC.
 
     Args:
         opened: the original model.
         graft: the grafted model.
         inputs: the input arrays by name.
-        max_error: the tolerated absolute difference; None: by the dtype, see differences.
+        max_error: the tolerated absolute difference; None: by the dtype, see differences. For a
+            node it is tolerated besides that of the dtype.
+        runtime: the runtime whose C kernels are compared.
+        has_inputs: whether the inputs are the user's.
 
     Raises:
         OpkitError: a reference fails, or onnxruntime cannot run the rest of the model.
@@ -63,23 +93,25 @@ def prove(
     shapes: dict[str, tuple[tuple[int, ...], np.dtype[Any]]] = {}
     names = [each.name for each in graft.model.proto.graph.output]
     by_message = {id(each.message): each for each in graft.nodes}
+    calls: list[NodeCall] = []
 
     def choose(message: Any, _: str) -> Call | None:
         node = by_message.get(id(message))
         if node is None:
             return None
-        function, outputs = node.call, message.output
 
         def call(inputs: Sequence[Array | None]) -> Sequence[Array]:
-            results = function(inputs)
-            for name, array in zip(outputs, results, strict=True):
+            results = node.call(inputs)
+            for name, array in zip(message.output, results, strict=True):
                 if array is not None:
                     shapes[name] = array.shape, array.dtype
+            calls.append(NodeCall(node, [*inputs]))
             return results
 
         return call
 
     actual = staged(graft.model, choose, types).run(inputs)
+    found, notes = kernels(graft, runtime)
     defs = required("onnx").defs
     known = {each.domain for each in defs.get_all_schemas()} | {"com.microsoft"}
     unknown = [
@@ -90,12 +122,25 @@ def prove(
     if unknown:
         name = printable(shortened(unknown[0]))
         reason = f"onnxruntime has no {name}, so that it cannot run the original model"
-        return Proof({each: actual[each] for each in names}, not_compared=reason, shapes=shapes)
-    expected = staged(opened, lambda *_: None, types).run(inputs)
+        nodes = tuple(node_proofs(calls[: MAX_CALLS * len(graft.nodes)], found, max_error))
+        cause = next((each.problem for each in nodes if each.problem), "")
+        outputs = {each: actual[each] for each in names}
+        return Proof(outputs, (), nodes, cause, reason, (*notes,), shapes)
+    originals = OriginalNodes(opened, graft, types)
+    expected = originals.run(inputs)
     differences = tuple(difference(name, actual[name], expected[name], max_error) for name in names)
-    wrong = [each for each in differences if not each.is_equal]
-    cause = _cause(opened, graft, inputs, types, max_error) if wrong else ""
-    return Proof(expected, differences, cause, shapes=shapes)
+    nodes = tuple(node_proofs(originals.calls, found, max_error))
+    cause = next((each.problem for each in nodes if each.problem), "")
+    if not cause and not all(each.is_equal for each in differences):
+        cause = (
+            "each node's reference agrees with the original on the original's inputs; small "
+            "differences grow on the way to the outputs: pass --max-error to tolerate them"
+        )
+    found_effects = {} if cause else effects(originals, graft, inputs, expected, max_error)
+    if not cause:
+        notes += effect_notes(graft, found_effects)
+        notes += monotonous(originals.calls, has_inputs)
+    return Proof(expected, differences, nodes, cause, "", (*notes,), shapes, found_effects)
 
 
 def _types(opened: OpenModel) -> dict[str, Any]:
@@ -103,50 +148,6 @@ def _types(opened: OpenModel) -> dict[str, Any]:
         return tensor_types(opened.proto)
     except (ValueError, RuntimeError) as error:
         raise OpkitError(f"{opened.file}: is not a valid ONNX model: {first_line(error)}") from None
-
-
-def _cause(
-    opened: OpenModel,
-    graft: Graft,
-    inputs: Mapping[str, Array],
-    types: Mapping[str, Any],
-    max_error: float | None,
-) -> str:
-    """Return the cause of differences: the first wrong node, on the inputs of the original."""
-    found: list[str] = []
-    by_message = {id(each.original): each for each in graft.nodes}
-
-    def choose(message: Any, _: str) -> Call | None:
-        node = by_message.get(id(message))
-        if node is None:
-            return None
-        of_original, of_reference = original(opened, node.original), node.call_of_original()
-
-        def call(inputs: Sequence[Array | None]) -> Sequence[Array]:
-            results = of_original(inputs)
-            if found:
-                return results
-            names, actual = node.original.output, of_reference(inputs)
-            for name, expected, computed in zip(names, results, actual, strict=True):
-                compared = difference(name, computed, expected, max_error) if name else None
-                if compared and not compared.is_equal:
-                    position = [*node.grafted.output].index(name)
-                    output = node.custom.spec.outputs[position].name
-                    found.append(
-                        f"node {printable(shortened(node.node.name))!r} is the first that differs: "
-                        f"output '{output}' of {node.custom.operator.root}: {compared}"
-                    )
-                    break
-            return results
-
-        return call
-
-    staged(opened, choose, types).run(inputs)
-    return next(
-        iter(found),
-        "each node's reference agrees with the original on the original's inputs; small "
-        "differences grow on the way to the outputs: pass --max-error to tolerate them",
-    )
 
 
 def write_shapes(opened: OpenModel, graft: Graft, model: Model, proof: Proof) -> None:
@@ -310,6 +311,4 @@ def _simulated_difference(
             if expected.dtype.kind == "f":  # as the simulator does: infinite beyond 65504
                 expected = expected.astype(np.float16).astype(expected.dtype)
     found = difference(name, actual, expected, None, _TOLERANCES)
-    if max_error is None or found.is_equal or max_error <= found.limit:
-        return found
-    return difference(name, actual, expected, max_error)
+    return widened(found, actual, expected, max_error)

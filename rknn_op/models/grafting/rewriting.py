@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from rknn_op.models.grafting.custom_nodes import (
     output_positions,
 )
 from rknn_op.models.model_files import required, schema_of
-from rknn_op.models.model_graph import STANDARD, Model, Node, Tensor, at
+from rknn_op.models.model_graph import CASTS, STANDARD, Model, Node, Tensor, at
 from rknn_op.models.running.weights import OpenModel
 
 Array = Any
@@ -68,11 +68,28 @@ class Rewriter:
             OpkitError: it does not match the description.
         """
         added: dict[str, Array] = {}
+        casts: dict[str, Tensor] = {}
+        narrow: dict[str, str] = {}  # original tensor -> the one behind or before its Cast
+
+        def cast(tensor: Tensor, dtype: str) -> str:
+            if tensor.name not in narrow:
+                narrow[tensor.name] = _take(names, f"{tensor.name}_{dtype}")
+                casts[narrow[tensor.name]] = tensor
+            return narrow[tensor.name]
+
         try:
             attributes = self._attributes(original)
             inputs = [
                 self._tensor(node, each.name, added, names) for each in self.custom.spec.inputs
             ]
+            for position, each in enumerate(self.custom.spec.inputs):
+                name, tensor = inputs[position], self._at(node, each.name)
+                if name in added:
+                    added[name] = added[name].astype(
+                        _cast_type(str(added[name].dtype), each.dtype) or added[name].dtype
+                    )
+                elif tensor and (dtype := _cast_type(tensor.dtype, each.dtype)):
+                    inputs[position] = cast(tensor, dtype)
             tensors = len(inputs)
             inputs += self._constants(node, attributes, added, names)
             given = {param.name for param in self.custom.constants[: len(inputs) - tensors]}
@@ -108,6 +125,12 @@ class Rewriter:
         outputs = [
             self._output(node, original, each.name, names) for each in self.custom.spec.outputs
         ]
+        for position, (expected, tensor) in enumerate(self._typed_outputs(node)):
+            if tensor and (dtype := _cast_type(tensor.dtype, expected)):
+                outputs[position] = cast(tensor, dtype)
+        if message is not grafted:
+            message.input[:] = [narrow.get(name, name) for name in message.input]
+            message.output[:] = [narrow.get(name, name) for name in message.output]
         for field_, values in (("input", inputs), ("output", outputs)):
             grafted.ClearField(field_)
             getattr(grafted, field_).extend(values)
@@ -117,7 +140,7 @@ class Rewriter:
             for param in self.custom.spec.params
             if param.name in attributes
         )
-        return GraftedNode(node, self.custom, original, message, grafted, added)
+        return GraftedNode(node, self.custom, original, message, grafted, added, casts)
 
     # ---- Attributes ----
 
@@ -252,30 +275,45 @@ class Rewriter:
         return own or _take(names, f"{node.name}_{name}")
 
     def _check_dtypes(self, node: Node) -> None:
-        """Refuse inputs of another kind than in op.yml; floats may differ in size."""
+        """Refuse dtypes that are neither those of op.yml nor cast; floats may differ in size."""
         for each in self.custom.spec.inputs:
             tensor = self._at(node, each.name)
-            if tensor is None or not tensor.dtype or each.dtype is None:
-                continue
-            are_floats = "float" in tensor.dtype and "float" in each.dtype
-            if tensor.dtype != each.dtype and not are_floats:
+            if tensor and each.dtype and not _fits(tensor.dtype, each.dtype):
                 raise MismatchError(
                     f"input '{each.name}' is {tensor.dtype} (expected {each.dtype}, "
                     f"inputs.{each.name}.dtype in op.yml)"
                 )
-        first = self._at(node, self.custom.spec.inputs[0].name)
-        for each in self.custom.spec.outputs:
-            position = self.outputs[each.name]
-            tensor = node.outputs[position] if position < len(node.outputs) else None
-            expected = each.dtype or (first.dtype if first else "")
-            if tensor is None or not tensor.dtype or not expected:
-                continue
-            if tensor.dtype != expected and not ("float" in tensor.dtype and "float" in expected):
+        for each, (expected, tensor) in zip(
+            self.custom.spec.outputs, self._typed_outputs(node), strict=True
+        ):
+            if tensor and expected and not _fits(tensor.dtype, expected):
                 source = "in op.yml" if each.dtype else "by the first input"
                 raise MismatchError(
                     f"output '{each.name}' is {tensor.dtype} (expected {expected}, {source}); "
                     f"write outputs.{each.name}.dtype in op.yml"
                 )
+
+    def _typed_outputs(self, node: Node) -> Iterator[tuple[str, Tensor | None]]:
+        """Yield the dtype of each output, empty if it is unknown, and its tensor."""
+        own = self.custom.spec.inputs[0]
+        first = self._at(node, own.name)
+        inherited = own.dtype or (first.dtype if first else "")
+        for each in self.custom.spec.outputs:
+            yield each.dtype or inherited, at(node.outputs, self.outputs[each.name])
+
+
+def _cast_type(dtype: str, declared: str | None) -> str:
+    """Return the dtype of a Cast for a tensor; empty for none.
+
+    No runtime has float64; int64 is cast where op.yml says so.
+    """
+    return CASTS.get(dtype, "") if dtype == "float64" or declared == CASTS.get(dtype) else ""
+
+
+def _fits(dtype: str, expected: str) -> bool:
+    """Return whether a tensor of a model is that of op.yml; floats may differ in size."""
+    are_floats = "float" in dtype and "float" in expected
+    return not dtype or dtype == expected or are_floats or CASTS.get(dtype) == expected
 
 
 def rewriter(

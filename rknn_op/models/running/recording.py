@@ -15,13 +15,13 @@ import numpy as np
 from opkit.common.errors import OpkitError
 from opkit.common.text import printable, shortened
 from rknn_op.models.model_files import required
-from rknn_op.models.model_graph import STANDARD, Model, Node, Tensor, domain_of
+from rknn_op.models.model_graph import STANDARD, Model, Node, Tensor, at, domain_of
 from rknn_op.models.onnx_file import nodes_of, subgraphs
 from rknn_op.models.onnx_model import node_name
 from rknn_op.models.running import control
 from rknn_op.models.running.model_inputs import assumptions, random_inputs, read_inputs
 from rknn_op.models.running.stages import Call as Function
-from rknn_op.models.running.stages import original, outer_names, staged
+from rknn_op.models.running.stages import missing_operator, original, outer_names, staged
 from rknn_op.models.running.weights import OpenModel, opened
 
 MAX_CASE = 1_000_000
@@ -31,14 +31,11 @@ MAX_CASES = 8_000_000
 MAX_CALLS = 3
 """Recorded calls of a node in the body of a Loop or Scan."""
 
-_NAMED = 3  # nodes in a sentence; others are counted
+MAX_NAMED = 3
+"""Maximum nodes in a sentence; others are counted."""
+
 _DOMAINS = frozenset((STANDARD, "ai.onnx.ml", "com.microsoft"))
 """The domains of which onnxruntime implements most operators."""
-_NOT_IMPLEMENTED = re.compile(
-    r"implementation for (?:[\w.]+:)?(\w+)\("
-    r"|Fatal error: [\w.]*:(\w+)\(-?\d+\) is not a registered"
-    r"|No Op registered for (\w+) "
-)
 _ABSENT = "which onnxruntime does not implement"
 _SOURCE = re.compile(r"\[ONNXRuntimeError\] : \d+ : \w+ : (?:/\S+:\d+ .*?\) )?")
 
@@ -117,12 +114,14 @@ def record(
     with opened(model.file) as open_model:
         calls, silent = _run(open_model, nodes, feeds, limits)
     kept, left_out = _kept(sorted(calls, key=lambda call: order[id(call.node)]), limits)
+    texts = [monotony(call.node, call.inputs, call.outputs) for call in kept]
+    notes += monotony_notes(texts, inputs is not None)
     by_reason: dict[str, list[str]] = {}
     for node, reason in sorted([*silent, *left_out], key=lambda each: order[id(each[0])]):
         by_reason.setdefault(reason, []).append(repr(printable(shortened(node.name))))
     for reason, names in by_reason.items():
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        called = f"node{'s' * (len(names) > 1)} {', '.join(names[:_NAMED])}{more}"
+        more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+        called = f"node{'s' * (len(names) > 1)} {', '.join(names[:MAX_NAMED])}{more}"
         notes.append(f"{called}: no recorded case: {reason}")
     return Recording(tuple(kept), tuple(notes))
 
@@ -225,7 +224,7 @@ def _run(
         recorder = _Recorder(model, chosen, limits)
         problem = recorder.run(plan, feeds)
         lacking = recorder.refused or {
-            each for each in operators if each[1] == _missing_operator(problem)
+            each for each in operators if each[1] == missing_operator(problem)
         }
         if lacking <= absent:
             break
@@ -235,12 +234,6 @@ def _run(
     reason = problem or "not run on these inputs of the model"
     silent += [(node, reason) for node in nodes if id(node) not in known]
     return recorder.calls, silent
-
-
-def _missing_operator(problem: str) -> str:
-    """Return the operator that onnxruntime does not implement, by its message."""
-    found = _NOT_IMPLEMENTED.search(problem)
-    return next(filter(None, found.groups())) if found else ""
 
 
 class _Recorder:
@@ -287,7 +280,7 @@ class _Recorder:
             try:
                 outputs = run(inputs)
             except OpkitError as error:
-                if _missing_operator(str(error)):  # maybe of the operator's own definition
+                if missing_operator(str(error)):  # maybe of the operator's own definition
                     self.refused.add(_operator(proto))
                 raise
             self._add(key, inputs, outputs)
@@ -330,6 +323,55 @@ def _unfit(tensors: Sequence[Tensor | None], arrays: Sequence[Array | None]) -> 
             shape = "x".join(map(str, array.shape))
             size = f"is empty, {shape}" if array.ndim else "has no dimension"
             yield f"{name!r} {size}; operators take tensors of 1 dimension or more, none 0"
+
+
+_ALMOST = 1e-6
+"""The largest number of a tensor that is almost zero, and the range of an almost constant one,
+relative to its largest number."""
+
+
+def monotony(node: Node, inputs: Mapping[int, Array], outputs: Mapping[int, Array]) -> str:
+    """Return the tensors of a call that show little of its operator: almost zero, or constant.
+
+    Args:
+        node: the node.
+        inputs: position -> array.
+        outputs: the same.
+
+    Returns:
+        A text such as `node 'n': 'x' is constant, 0.5`; empty if there are none.
+    """
+    found = []
+    for tensors, arrays in ((node.inputs, inputs), (node.outputs, outputs)):
+        for position, array in arrays.items():
+            tensor = at(tensors, position)
+            is_float = not isinstance(array, list) and array.dtype.kind == "f" and array.size > 1
+            if tensor is None or tensor.constant or not is_float:
+                continue
+            low, high = float(array.min()), float(array.max())
+            largest = max(abs(low), abs(high))
+            called = repr(printable(shortened(tensor.name)))
+            if largest < _ALMOST:
+                found.append(f"{called} is almost zero, at most {largest:.1g}")
+            elif high - low <= _ALMOST * largest:
+                found.append(f"{called} is constant, {high:.3g}")
+    name = printable(shortened(node.name))
+    return f"node {name!r}: {', '.join(found)}" if found else ""
+
+
+def monotony_notes(texts: Sequence[str], has_inputs: bool) -> list[str]:
+    """Return a message about such tensors; none without them.
+
+    Args:
+        texts: the texts of calls; see monotony.
+        has_inputs: whether the model's inputs are the user's.
+    """
+    found = [*dict.fromkeys(filter(None, texts))]
+    if not found:
+        return []
+    more = f"; and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
+    remedy = "" if has_inputs else "; so do random inputs or weights: give real --inputs"
+    return [f"tensors that show little: {'; '.join(found[:MAX_NAMED])}{more}{remedy}"]
 
 
 # ---- The choice of calls -------------------------------------------------------------------------

@@ -12,6 +12,7 @@ staged.
 
 from __future__ import annotations
 
+import re
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -22,7 +23,7 @@ import numpy as np
 
 from opkit.common.errors import OpkitError
 from opkit.common.text import printable
-from rknn_op.models.model_files import required
+from rknn_op.models.model_files import required, schema_of
 from rknn_op.models.model_graph import domain_of
 from rknn_op.models.onnx_file import nodes_of, subgraphs
 from rknn_op.models.onnx_model import RANDOM, node_name
@@ -69,20 +70,60 @@ def tensor_types(proto: Any) -> dict[str, Any]:
 
 
 def original(model: OpenModel, node: Any) -> Call:
-    """Return the function of a node itself, which onnxruntime runs."""
-    stage = _Stage(
-        model,
-        (node,),
-        tuple(dict.fromkeys(filter(None, node.input))),
-        tuple(filter(None, node.output)),
-    )
+    """Return the function of a node itself, which onnxruntime runs.
+
+    If onnxruntime lacks the operator for float64, it runs in float32: as on a chip, and its outputs
+    have the dtypes of the model.
+    """
+    read = tuple(dict.fromkeys(filter(None, node.input)))
+    stage = _Stage(model, (node,), read, tuple(filter(None, node.output)))
+    is_narrow = False
 
     def call(inputs: Sequence[Array | None]) -> list[Array]:
+        nonlocal stage, is_narrow
         feeds = dict(zip(node.input, inputs, strict=True))
-        outputs = stage.run({name: feeds[name] for name in stage.inputs})
+        wide = {name for name in read if getattr(feeds[name], "dtype", None) == np.float64}
+        if not is_narrow:
+            try:
+                outputs = stage.run(feeds)
+            except OpkitError as error:
+                if not (wide and missing_operator(str(error))):
+                    raise
+                stage, is_narrow = replace(stage, _session=[]), True
+        if is_narrow:
+            with np.errstate(over="ignore"):
+                feeds |= {name: np.asarray(feeds[name], np.float32) for name in wide}
+            outputs = stage.run(feeds)
+            for name in _of_type(model, node, wide):
+                outputs[name] = outputs[name].astype(np.float64)
         return [outputs.get(name) for name in node.output]
 
     return call
+
+
+def _of_type(model: OpenModel, node: Any, inputs: Set[str]) -> Iterator[str]:
+    """Yield the outputs of a node whose dtype is that of some inputs, by the operator's schema."""
+    opsets = {domain_of(each.domain): each.version for each in model.proto.opset_import}
+    domain = domain_of(node.domain)
+    if schema := schema_of(node.op_type, domain, opsets.get(domain, 1)):
+        read = zip(schema.inputs, node.input, strict=False)
+        types = {formal.type_str for formal, name in read if name in inputs}
+        for formal, name in zip(schema.outputs, node.output, strict=False):
+            if name and formal.type_str in types:
+                yield name
+
+
+_NOT_IMPLEMENTED = re.compile(
+    r"implementation for (?:[\w.]+:)?(\w+)\("
+    r"|Fatal error: [\w.]*:(\w+)\(-?\d+\) is not a registered"
+    r"|No Op registered for (\w+) "
+)
+
+
+def missing_operator(problem: str) -> str:
+    """Return the operator that onnxruntime does not implement, by its message."""
+    found = _NOT_IMPLEMENTED.search(problem)
+    return next(filter(None, found.groups())) if found else ""
 
 
 # ---- The run -------------------------------------------------------------------------------------

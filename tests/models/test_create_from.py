@@ -615,8 +615,9 @@ def test_float64(tmp_path: Path) -> None:
     """The operator and its cases have the dtypes behind the Casts of `rknn-op graft`."""
     node = helper.make_node("GridSample", ["x", "grid"], ["y"], name="sample")
     ports = [value("x", [1, 2, 5, 5]), value("grid", [1, 4, 4, 2], TensorProto.DOUBLE)]
-    path, result = created(model([node], ports, [value("y", None)]), tmp_path, "--op", "GridSample")
-    text = " ".join(result.stdout.split())
+    proto = model([node], ports, [value("y", None)])
+    path, printed = created(proto, tmp_path, "--op", "GridSample")
+    text = " ".join(printed.split())
     assert "- float64 tensors of the model are float32 here: `rknn-op graft` writes a Cast" in text
     assert "Recorded cases: 1," in text  # onnxruntime has no GridSample of float64
     with np.load(path / "tests/data/sample.npz") as case:

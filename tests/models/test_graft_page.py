@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from rknn_op.cli import main
 from rknn_op.models.grafting.differences import NPU_TOLERANCE, TOLERANCES
 from tests.models.models import saved
-from tests.models.test_graft import SOURCES, detector, made
+from tests.models.test_graft import detector
 from tests.pages import console
-from tests.repositories import ROOT
+from tests.repositories import ROOT, library_kernels
 
 PAGE = (ROOT / "docs/graft.md").read_text()
 TOOLKIT = os.environ.get("RKNN_OP_RKNN2_PYTHON", "")
@@ -31,7 +31,7 @@ def without_numbers(line: str) -> str:
 def test_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("GridSample", "TopK"):
-        made(tmp_path, name, SOURCES[name])
+        library_kernels(name).copy(tmp_path)
     saved(detector(), tmp_path, "head.onnx")
     [(command, expected)] = console(PAGE)
     result = CliRunner().invoke(main, command.replace("PYTHON", TOOLKIT).split()[1:])

@@ -572,6 +572,19 @@ def test_mistakes_are_named(
     assert f"error: node '{name}' is the first that differs: output 'y' of {wrong}: " in message
 
 
+def test_mistake_that_stops_the_model(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    """A node behind a wrong shape cannot run; the wrong one is named."""
+    source = SOURCES["GridSample"]
+    text = source.reference.replace('shapes["grid"][1:3])', 'shapes["grid"][1:2])')
+    text = text.replace("return by_onnx", "y = by_onnx")
+    text += "    return {'y': y['y'][..., 0]}\n"
+    wrong = made(tmp_path, "GridSample", replace(source, reference=text))
+    message = refused(saved(detector(), tmp_path), [wrong, repositories["TopK"]])
+    assert f"node '/head/grid' is the first that differs: output 'y' of {wrong}: is float32" in (
+        message
+    )
+
+
 def rows(output: str) -> dict[str, list[str]]:
     """Return node -> its row in the table of nodes."""
     lines = output.partition("\nEach node on")[2].splitlines()[2:]

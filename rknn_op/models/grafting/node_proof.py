@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -86,14 +85,13 @@ class OriginalNodes:
     """The original model, in which each node that is grafted runs alone.
 
     Attributes:
-        calls: the calls of these nodes in the runs without zeros, at most MAX_CALLS of a node.
+        calls: the calls of these nodes in runs without zeros, at most MAX_CALLS of a node.
     """
 
     def __init__(self, opened: OpenModel, graft: Graft, types: Mapping[str, Any]) -> None:
         self.calls: list[NodeCall] = []
         self._opened = opened
         self._by_message = {id(each.original): each for each in graft.nodes}
-        self._counts: Counter[int] = Counter()
         self._zeroed: GraftedNode | None = None
         self._graph = staged(opened, self._choose, types)
 
@@ -120,13 +118,56 @@ class OriginalNodes:
             results = run(inputs)
             if self._zeroed is node:
                 return [None if each is None else np.zeros_like(each) for each in results]
-            self._counts[id(node)] += 1
-            if self._zeroed is None and self._counts[id(node)] <= MAX_CALLS:
+            if self._zeroed is None:
                 outputs = dict(zip(message.output, results, strict=True))
-                self.calls.append(NodeCall(node, [*inputs], outputs))
+                _add(self.calls, NodeCall(node, [*inputs], outputs))
             return results
 
         return call
+
+
+class GraftedNodes:
+    """The grafted model, in which the references run in place of the grafted nodes.
+
+    Attributes:
+        calls: the calls of these nodes, at most MAX_CALLS of a node.
+        shapes: tensor of a grafted node -> its shape and dtype.
+    """
+
+    def __init__(self, graft: Graft, types: Mapping[str, Any]) -> None:
+        self.calls: list[NodeCall] = []
+        self.shapes: dict[str, tuple[tuple[int, ...], np.dtype[Any]]] = {}
+        self._by_message = {id(each.message): each for each in graft.nodes}
+        self._graph = staged(graft.model, self._choose, types)
+
+    def run(self, inputs: Mapping[str, Array]) -> dict[str, Any]:
+        """Return the model's outputs by name.
+
+        Raises:
+            OpkitError: a reference fails, or onnxruntime cannot run the rest of the model.
+        """
+        return self._graph.run(inputs)
+
+    def _choose(self, message: Any, _: str) -> Call | None:
+        node = self._by_message.get(id(message))
+        if node is None:
+            return None
+
+        def call(inputs: Sequence[Array | None]) -> Sequence[Array]:
+            results = node.call(inputs)
+            for name, array in zip(message.output, results, strict=True):
+                if array is not None:
+                    self.shapes[name] = array.shape, array.dtype
+            _add(self.calls, NodeCall(node, [*inputs]))
+            return results
+
+        return call
+
+
+def _add(calls: list[NodeCall], call: NodeCall) -> None:
+    """Add a call, unless its node has MAX_CALLS: a body of a Loop may run often."""
+    if sum(each.node is call.node for each in calls) < MAX_CALLS:
+        calls.append(call)
 
 
 def kernels(graft: Graft, runtime: Runtime) -> tuple[dict[int, Kernel], list[str]]:

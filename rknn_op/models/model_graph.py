@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 
@@ -123,6 +123,19 @@ class Node:
 
 
 @dataclass(frozen=True)
+class Cleaned:
+    """What cleaning did to a model.
+
+    Attributes:
+        removed: operator -> the number of nodes that it removed, the most first.
+        problem: why it did nothing; empty if it worked.
+    """
+
+    removed: Mapping[str, int] = field(default_factory=dict)
+    problem: str = ""
+
+
+@dataclass(frozen=True)
 class Model:
     """A model, with the nodes of its subgraphs.
 
@@ -133,6 +146,7 @@ class Model:
         ir_version: the version of the file's format; 0 for TensorFlow.
         inputs: the inputs that an application sets.
         nodes: the nodes in the order of the file; nodes of a subgraph follow their parent.
+        cleaned: what cleaning removed; None: the model is as in the file.
     """
 
     file: Path
@@ -141,6 +155,7 @@ class Model:
     ir_version: int
     inputs: tuple[Tensor, ...]
     nodes: tuple[Node, ...]
+    cleaned: Cleaned | None = None
 
 
 # ---- Names and shapes for messages and for op.yml ------------------------------------------------

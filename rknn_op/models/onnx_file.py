@@ -16,6 +16,9 @@ from rknn_op.models.model_files import InvalidError, check_count, required
 _MAX_CALLS = 50
 """Maximum depth of calls between local functions."""
 
+MAX_INLINE = 64 * 1024
+"""Maximum bytes of a tensor in the model's structure, such as sizes; larger ones are weights."""
+
 _SMALL = 4096
 """Maximum bytes of a tensor that shape inference reads: sizes, axes, pads."""
 
@@ -46,10 +49,14 @@ def load(file: Path) -> Any:
         raise model_files.model_error(file, error) from None
 
 
-def load_with_shapes(file: Path) -> Any:
+def load_with_shapes(file: Path, max_bytes: int = _SMALL) -> Any:
     """Return the message of an ONNX file with inlined functions and inferred shapes.
 
     Weights are dropped: shape inference copies the model, and does not need them.
+
+    Args:
+        file: the file.
+        max_bytes: the maximum bytes of a tensor that is not dropped.
 
     Raises:
         OpkitError: as load().
@@ -57,11 +64,25 @@ def load_with_shapes(file: Path) -> Any:
     proto = load(file)
     onnx = required("onnx")
     for tensor in _tensors(proto):
-        if tensor.ByteSize() > _SMALL and not tensor.external_data:
+        if tensor.ByteSize() > max_bytes and not tensor.external_data:
             for name in _VALUES:
                 tensor.ClearField(name)
             tensor.data_location = onnx.TensorProto.EXTERNAL
             tensor.external_data.add(key="location", value="dropped")
+    return with_shapes(proto, file)
+
+
+def with_shapes(proto: Any, file: Path) -> Any:
+    """Return a model with inlined functions and inferred shapes.
+
+    Args:
+        proto: the model.
+        file: its file, for messages.
+
+    Raises:
+        OpkitError: onnx cannot infer them.
+    """
+    onnx = required("onnx")
     try:
         with _limited_memory():
             if proto.functions:
@@ -151,6 +172,17 @@ def nodes_of(nodes: Iterable[Any]) -> Iterator[Any]:
             yield from nodes_of(graph.node)
 
 
+def outer_names(node: Any) -> Iterator[str]:
+    """Yield the tensors that the subgraphs of a node read from the graphs around it."""
+    for graph in subgraphs(node):
+        known = {each.name for each in (*graph.input, *graph.initializer)}
+        for inner in graph.node:
+            read = (*filter(None, inner.input), *outer_names(inner))
+            yield from (name for name in read if name not in known)
+            known.update(inner.output)
+        yield from (each.name for each in graph.output if each.name not in known)
+
+
 def _graphs(proto: Any) -> Iterator[Any]:
     yield from graphs(proto.graph)
     for function in proto.functions:
@@ -194,6 +226,11 @@ def _tensors(proto: Any) -> Iterator[Any]:
             yield from attribute.tensors
             if attribute.HasField("t"):
                 yield attribute.t
+
+
+def is_external(tensor: Any) -> bool:
+    """Return whether the data of a tensor is in another file."""
+    return bool(tensor.data_location == required("onnx").TensorProto.EXTERNAL)
 
 
 def data_folder(external: Collection[Any], file: Path) -> Path:

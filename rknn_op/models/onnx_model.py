@@ -14,6 +14,7 @@ from rknn_op.models import model_files
 from rknn_op.models.model_files import InvalidError, quoted, required
 from rknn_op.models.model_graph import (
     MAX_VALUES,
+    Cleaned,
     Dimension,
     Model,
     Node,
@@ -44,7 +45,20 @@ def read(file: Path) -> Model:
     Raises:
         OpkitError: onnx is not installed, or the file is not a valid model.
     """
-    proto = load_with_shapes(file)
+    return as_model(file, load_with_shapes(file))
+
+
+def as_model(file: Path, proto: Any, cleaned: Cleaned | None = None) -> Model:
+    """Return a message as a model.
+
+    Args:
+        file: its file.
+        proto: the message, with inferred shapes and without local functions.
+        cleaned: what cleaning removed from it; None: it is as in the file.
+
+    Raises:
+        OpkitError: the message is not a valid model.
+    """
     onnx = required("onnx")
     initializers = {each.name for each in proto.graph.initializer}
     scope: dict[str, Tensor] = {}
@@ -59,6 +73,7 @@ def read(file: Path) -> Model:
         proto.ir_version,
         tuple(scope[each.name] for each in proto.graph.input if each.name not in initializers),
         nodes,
+        cleaned,
     )
 
 

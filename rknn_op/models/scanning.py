@@ -193,17 +193,20 @@ def _refusals(model: Model, operators: OperatorList, types: _Types) -> Iterator[
 
 # ---- The reader of a model and the list of a target ----------------------------------------------
 
-READERS = {".onnx": "onnx_model", ".pb": "graph_def"}
-"""Suffix of a model's file -> the module with its reader."""
+READERS = {".onnx": ("cleaning", "onnx_model"), ".pb": ("graph_def", "graph_def")}
+"""Suffix of a model's file -> the modules with its readers: cleaned, and as it is."""
 
 
-def scan_file(file: Path, target: str | None, toolkit: Path | None = None) -> Scan:
+def scan_file(
+    file: Path, target: str | None, toolkit: Path | None = None, as_is: bool = False
+) -> Scan:
     """Return the operators of a model that a target lacks.
 
     Args:
         file: an .onnx or .pb file.
         target: the target; None: the default of the runtime for such files.
         toolkit: a Python with the target's toolkit to ask, too; see toolkits.ask.
+        as_is: do not clean the model.
 
     Raises:
         OpkitError: the model cannot be read, or the target is unknown or takes no such models.
@@ -213,7 +216,7 @@ def scan_file(file: Path, target: str | None, toolkit: Path | None = None) -> Sc
     models = models_of(runtime_of_target(target))
     checkout = os.environ.get(models.checkout_variable) if models.checkout_variable else None
     operators = models.operators(target, Path(checkout) if checkout else None)
-    model = read_model(file)
+    model = read_model(file, as_is)
     if model.framework != models.framework:
         raise OpkitError(
             f"{printable(str(file))}: a model of {model.framework}; custom operators of {target} "
@@ -224,20 +227,26 @@ def scan_file(file: Path, target: str | None, toolkit: Path | None = None) -> Sc
         return result
     if models.toolkit is None:
         raise OpkitError(f"--toolkit: {toolkit_names()} has no target {target}")
-    with step(f"building with {models.toolkit.name}"):
-        answer = ask(models.toolkit, toolkit, file, target)
+    from rknn_op.models.running.cleaned_models import cleaned_file  # only here: a scan runs nothing
+
+    with step(f"building with {models.toolkit.name}"), cleaned_file(model) as built:
+        answer = ask(models.toolkit, toolkit, built, target)
     report = ToolkitReport(models.toolkit.name, answer.version, toolkit_differences(result, answer))
     return replace(result, toolkit=report)
 
 
-def read_model(file: Path) -> Model:
+def read_model(file: Path, as_is: bool = False) -> Model:
     """Return a model.
+
+    Args:
+        file: the model.
+        as_is: do not clean it.
 
     Raises:
         OpkitError: it is not an .onnx or .pb file, or cannot be read.
     """
     _refuse_suffix(file)
-    model: Model = import_module(f"rknn_op.models.{READERS[file.suffix]}").read(file)
+    model: Model = import_module(f"rknn_op.models.{READERS[file.suffix][as_is]}").read(file)
     return model
 
 

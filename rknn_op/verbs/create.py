@@ -73,6 +73,13 @@ if TYPE_CHECKING:
     metavar="FILE.npz",
     help="The model's inputs by name, for the recorded cases; default: random ones.",
 )
+@values.path_option(
+    "--toolkit",
+    metavar="PYTHON",
+    help="With --all: the Python that has the chip's toolkit, whose build of the model decides "
+    "which types it lacks.",
+)
+@values.as_is
 @click.option(
     "--library",
     "library_names",
@@ -143,6 +150,8 @@ def command(
     node: str | None,
     is_all: bool,
     inputs: Path | None,
+    toolkit: Path | None,
+    as_is: bool,
     library_names: tuple[str, ...],
     path: Path | None,
     workspace_: Path | None,
@@ -168,8 +177,9 @@ def command(
 
     --from describes the nodes of a model: with the operator library's math where it has the
     operator, else with a reference by onnx; with the nodes' tensors as cases, recorded in a run of
-    the model; and with questions about all that the model does not say. An operator that cannot be
-    described stops all others. It requires the packages onnx and onnxruntime.
+    the model; and with questions about all that the model does not say. With --all, an operator
+    that cannot be made does not stop the others; the exit status is 1. The model is cleaned first,
+    see `rknn-op scan`. It requires the packages onnx and onnxruntime.
 
     --library copies a ready operator: description, math, reference and cases. Letter case does not
     matter. Several, `--library Gelu TopK`, are made below the folder of -p.
@@ -195,10 +205,13 @@ def command(
     if model:
         from rknn_op.models.drafting.selection import Selection  # only here: it imports models
 
-        _create_from(model, Selection(op_type, node, is_all), path, choices, inputs, output)
+        selection = Selection(op_type, node, is_all)
+        _create_from(model, selection, path, choices, inputs, toolkit, as_is, output)
         return
-    if (op_type, node, is_all, inputs) != (None, None, False, None):
-        raise click.UsageError("--op, --node, --all and --inputs need --from MODEL.")
+    if (op_type, node, is_all, inputs, toolkit, as_is) != (None, None, False, None, None, False):
+        raise click.UsageError(
+            "--op, --node, --all, --inputs, --toolkit and --as-is need --from MODEL."
+        )
     if len(configs) > 1:
         if new_repository.STDIN in configs:
             raise click.UsageError("- (standard input) is a single description.")
@@ -352,6 +365,8 @@ def _create_from(
     path: Path | None,
     choices: Choices,
     inputs: Path | None,
+    toolkit: Path | None,
+    as_is: bool,
     output: Output,
 ) -> None:
     """Make the repositories for operators of a model; print their contents."""
@@ -359,16 +374,15 @@ def _create_from(
         raise click.UsageError("--from needs exactly one of --op TYPE, --node NAME and --all.")
     if path is None:
         raise click.UsageError("--from needs -p DIR.")
+    if toolkit and not selection.is_all:
+        raise click.UsageError("--toolkit needs --all.")
     from rknn_op.models.drafting import from_model  # only here: it imports numpy
 
-    try:
-        plans = from_model.plans(model, selection, path, choices, inputs)
-    except from_model.InvalidOperators as error:
-        messages.end_with(error.problems, error.total, "made")
-        return
+    plans = from_model.plans(model, selection, path, choices, inputs, toolkit, as_is)
     _create_planned([each.plan for each in plans.planned], output)
     if not output.is_json:
         click.echo(from_model.report(plans, is_made=not output.dry_run), nl=False)
+    messages.end_with(plans.problems, plans.total, "made")
 
 
 def _create_planned(plans: Sequence[Plan], output: Output) -> None:

@@ -43,6 +43,7 @@ from rknn_op.verbs.common import more_repositories, repositories
     help=f"Convert and simulate with {toolkit_names()} too, in the Python that has it; write the "
     f"package, OUT{' or OUT'.join(each.suffix for each in toolkits())}.",
 )
+@values.as_is
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -54,12 +55,14 @@ def command(
     max_error: float | None,
     target: str | None,
     toolkit: Path | None,
+    as_is: bool,
 ) -> None:
     """Make nodes of a model those of operator repositories.
 
-    MODEL is an .onnx file. Its nodes of each repository's operator become the nodes that the
-    converter wants. The new model, with the repositories' references in place of these nodes, must
-    have the outputs of MODEL in onnxruntime; else the exit status is 1, and nothing is written.
+    MODEL is an .onnx file, which is cleaned first, see `rknn-op scan`. Its nodes of each
+    repository's operator become the nodes that the converter wants. The new model, with the
+    repositories' references in place of these nodes, must have the outputs of MODEL in onnxruntime;
+    else the exit status is 1, and nothing is written.
     """
     # Only here: they import numpy, and --help does without it.
 
@@ -67,7 +70,7 @@ def command(
     from rknn_op.models.grafting.graft_file import Options, graft_file
     from rknn_op.models.grafting.node_proof import node_table
 
-    options = Options(inputs, max_error, toolkit, target)
+    options = Options(inputs, max_error, toolkit, target, as_is)
     outcome = graft_file(model, [*paths, *others] or [Path()], output, options)
     messages.warn(outcome.warnings)
     for node in outcome.graft.nodes:

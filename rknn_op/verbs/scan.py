@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from opkit.common.errors import OpkitError
 from opkit.common.text import aligned, printable, shortened
 from rknn_op import messages
 from rknn_op.models import scanning
-from rknn_op.models.model_graph import STANDARD, Node, Tensor, Value, shape_text
+from rknn_op.models.model_graph import STANDARD, Cleaned, Node, Tensor, Value, shape_text
 from rknn_op.models.scanning import Missing, Scan
 from rknn_op.runtimes.models import Renaming, toolkit_names
 from rknn_op.verbs import values
@@ -23,6 +23,8 @@ from rknn_op.verbs import values
 _WIDTH = 80
 _MAX_NODES = 8
 """The nodes of an operator that the text shows; JSON has all."""
+_MAX_REMOVED = 5
+"""The operators that cleaning removed and the text shows; JSON has all."""
 
 
 def as_text(scan: Scan) -> str:
@@ -33,7 +35,8 @@ def as_text(scan: Scan) -> str:
         f"{_one_line(str(scan.model.file))} for {scan.target} ({scan.operators.source}):\n"
         f"{count} need{'s' * (missing == 1)} a custom one"
     )
-    parts = [head, *(_missing_text(each, scan.operators.renaming) for each in scan.missing)]
+    parts = [head, *_cleaned_text(scan.model.cleaned)]
+    parts += (_missing_text(each, scan.operators.renaming) for each in scan.missing)
     if scan.cpu:
         rows = [["operator", "nodes", "moves"]]
         rows += [
@@ -62,6 +65,9 @@ def as_json(scan: Scan) -> dict[str, Any]:
     return {
         "model": str(scan.model.file),
         "target": scan.target,
+        "cleaned": None
+        if scan.model.cleaned is None
+        else {"removed": scan.model.cleaned.removed, "problem": scan.model.cleaned.problem},
         "missing": [
             {
                 "op_type": each.op_type,
@@ -123,6 +129,20 @@ def _escaped(text: str, more: dict[str, str]) -> str:
 
 
 # ---- Text ----------------------------------------------------------------------------------------
+
+
+def _cleaned_text(cleaned: Cleaned | None) -> Iterator[str]:
+    """Yield a paragraph about what cleaning removed, or why it did not work."""
+    if cleaned is None:
+        return
+    if cleaned.problem:
+        yield _indented(f"Not cleaned: {cleaned.problem}", 0)
+    counts = [*cleaned.removed.items()]
+    names = [f"{count} {shortened(name)}" for name, count in counts[:_MAX_REMOVED]]
+    if more := sum(count for _, count in counts[_MAX_REMOVED:]):
+        names.append(f"{more} more")
+    if names:
+        yield _indented(f"Cleaned: {', '.join(names)} folded or removed", 0)
 
 
 def _missing_text(missing: Missing, renaming: Renaming | None) -> str:
@@ -233,6 +253,12 @@ FORMATS: dict[str, Callable[[Scan], str]] = {"text": as_text, "github": as_githu
     help=f"Ask {toolkit_names()} too, in the Python that has it: build the model, and show the "
     "differences from the lists.",
 )
+@values.as_is
+@values.path_option(
+    "--clean",
+    metavar="OUT.onnx",
+    help="Write the cleaned model, after a comparison of its outputs with those of MODEL.",
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -241,14 +267,24 @@ def command(
     is_json: bool,
     format_: str,
     toolkit: Path | None,
+    as_is: bool,
+    clean: Path | None,
 ) -> None:
     """Show the operators of a model that a chip lacks.
 
     MODEL is an .onnx file, or a frozen graph of TensorFlow (.pb) for the chips that take those.
+    An .onnx file is cleaned first: constants are folded, and shapes inferred again.
     The exit status is 0 if nothing is missing, 1 if something is, 2 if the model cannot be read.
     """
+    if as_is and clean:
+        raise click.UsageError("--as-is and --clean exclude each other.")
     try:
-        result = scanning.scan_file(model, target, toolkit)
+        result = scanning.scan_file(model, target, toolkit, as_is)
+        if clean:
+            from rknn_op.models.running import cleaned_models  # only here: a scan runs no model
+
+            files, reason = cleaned_models.write_cleaned(model, clean)
+            messages.warn([reason] if reason else [])
     except OpkitError as error:
         messages.error(error)
         ctx.exit(2)
@@ -256,4 +292,6 @@ def command(
         click.echo(json.dumps(as_json(result), indent=2))
     else:
         click.echo(FORMATS[format_](result), nl=False)
+    for file in files if clean else ():
+        click.echo(f"wrote {printable(str(file))}", err=True)
     ctx.exit(1 if result.missing else 0)

@@ -22,6 +22,13 @@ def path_option(*names: str, **attributes: Any) -> Callable[[FC], FC]:
     return click.option(*names, type=click.Path(path_type=Path), **attributes)
 
 
+as_is = click.option(
+    "--as-is",
+    is_flag=True,
+    help="Take the model as it is: do not fold its constants before.",
+)
+"""The decorator for the option of commands that clean a model."""
+
 Completion = Callable[[click.Context, click.Parameter, str], list[str]]
 
 

@@ -47,26 +47,19 @@ class Plans:
         target: the target.
         planned: the repositories; empty if the target has all operators.
         notes: messages about the run of the model.
+        problems: the operators that cannot be made, an error for each.
     """
 
     model: Model
     target: str
     planned: Sequence[Planned]
     notes: Sequence[str] = ()
+    problems: Sequence[OpkitError] = ()
 
-
-class InvalidOperators(Exception):  # noqa: N818  a list of errors
-    """Operators that cannot be described.
-
-    Attributes:
-        problems: an error for each.
-        total: the count of all operators.
-    """
-
-    def __init__(self, problems: Sequence[OpkitError], total: int) -> None:
-        super().__init__(problems, total)
-        self.problems = problems
-        self.total = total
+    @property
+    def total(self) -> int:
+        """The count of all operators."""
+        return len(self.planned) + len(self.problems)
 
 
 def plans(
@@ -75,6 +68,8 @@ def plans(
     folder: Path,
     choices: Choices,
     inputs: Path | None = None,
+    toolkit: Path | None = None,
+    as_is: bool = False,
 ) -> Plans:
     """Return the plans for operators of a model.
 
@@ -84,10 +79,12 @@ def plans(
         folder: the repository; for all types, the folder of the repositories.
         choices: the user's other choices.
         inputs: an .npz file with the model's inputs; None: random ones.
+        toolkit: a Python with the target's toolkit, which decides what is missing; None: the lists.
+        as_is: do not clean the model.
 
     Raises:
-        OpkitError: the model, a choice or the inputs are invalid, or a path exists.
-        InvalidOperators: operators cannot be described.
+        OpkitError: the model, a choice or the inputs are invalid, or the only operator cannot be
+            made.
     """
     if not selection.is_all:
         all_or_nothing.refuse_existing(folder)
@@ -99,10 +96,10 @@ def plans(
     target = choices.target or available()[names[0]].describe.default_target
     groups: Sequence[Sequence[Node]]
     if selection.is_all:
-        scan = scanning.scan_file(file, target)
+        scan = scanning.scan_file(file, target, toolkit, as_is)
         model, groups = scan.model, [each.nodes for each in scan.missing]
     else:
-        model = scanning.read_model(file)
+        model = scanning.read_model(file, as_is)
         groups = [selected_nodes(model, selection)]
     for name in names:
         describe = available()[name].describe
@@ -123,29 +120,28 @@ def plans(
                 raise OpkitError(f"--inputs: {note}; cases are not recorded")
             recording = Recording((), (f"no recorded cases: {note}",))
     task = Task(model, names, target, template.EXAMPLES, recording)
-    planned, problems = [], []
+    planned: dict[str, Planned] = {}
+    problems: list[OpkitError] = []
     for group in track(groups, len(groups), "describing"):
         try:
-            planned.append(_plan(draft(task, group), file, folder, selection.is_all, choices))
+            new = _plan(draft(task, group), file, folder, selection.is_all, choices)
+            if other := planned.get(str(new.plan.folder).lower()):
+                first, second = (
+                    plain(type_name(each.domain, each.op_type))
+                    for each in (other.draft.nodes[0], group[0])
+                )
+                raise OpkitError(
+                    f"{second} would be in {other.plan.folder}, as {first}; make it with --op and "
+                    "a folder of its own"
+                )
+            planned[str(new.plan.folder).lower()] = new
         except OpkitError as error:
-            problems.append(error)
-    if problems and not selection.is_all:
-        raise problems[0]
-    if problems:
-        raise InvalidOperators(problems, len(groups))
-    seen: dict[str, Planned] = {}
-    for each in planned:
-        other = seen.setdefault(str(each.plan.folder).lower(), each)
-        if other is not each:
-            first, second = (
-                plain(type_name(node.domain, node.op_type))
-                for node in (other.draft.nodes[0], each.draft.nodes[0])
-            )
-            raise OpkitError(
-                f"{first} and {second} would both be in "
-                f"{each.plan.folder}; make each of them with --op and a folder of its own"
-            )
-    return Plans(model, target, planned, recording.notes)
+            if not selection.is_all:
+                raise
+            more = f" and {len(group) - 1} more" if len(group) > 1 else ""
+            where = f"node{'s' * (len(group) > 1)} '{plain(group[0].name)}'{more}"
+            problems.append(OpkitError(f"{where}: {error}"))
+    return Plans(model, target, [*planned.values()], recording.notes, problems)
 
 
 def _plan(found: Draft, file: Path, folder: Path, is_all: bool, choices: Choices) -> Planned:
@@ -176,7 +172,7 @@ def report(found: Plans, is_made: bool) -> str:
         found: the plans.
         is_made: whether the repositories exist; else it was a dry run.
     """
-    if not found.planned:
+    if not found.total:
         return f"{printable(str(found.model.file))}: {found.target} has all of its operators.\n"
     parts = []
     for each in found.planned:
@@ -198,15 +194,16 @@ def report(found: Plans, is_made: bool) -> str:
         parts.append("\n".join(lines))
     if found.notes:
         parts.append("\n".join(line for note in found.notes for line in _wrapped(printable(note))))
-    if is_made:
+    if is_made and found.planned:
         folders = " ".join(shlex.quote(str(each.plan.folder)) for each in found.planned)
         lines = ["Next:", f"    rknn-op check -p {folders}"]
         if found.model.framework == "onnx":
             model = shlex.quote(str(found.model.file))
             output = shlex.quote(str(found.model.file.with_suffix("")) + "_grafted.onnx")
-            lines.append(f"    rknn-op graft {model} -p {folders} -o {output}")
+            as_is = " --as-is" * (found.model.cleaned is None)
+            lines.append(f"    rknn-op graft {model} -p {folders} -o {output}{as_is}")
         parts.append("\n".join(lines))
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(parts) + "\n" if parts else ""
 
 
 def _wrapped(text: str, mark: str = "") -> list[str]:

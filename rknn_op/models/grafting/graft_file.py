@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,19 +17,23 @@ from rknn_op.models import onnx_model
 from rknn_op.models.grafting.custom_nodes import customs, runtime_of
 from rknn_op.models.grafting.grafted_model import (
     Graft,
-    assembled,
     converter_warnings,
     graft,
-    publish,
     refuse_for_converter,
 )
 from rknn_op.models.grafting.proof import Proof, Request, Simulation, prove, simulate, write_shapes
+from rknn_op.models.running.cleaned_models import cleaned_model, compared
 from rknn_op.models.running.model_inputs import random_inputs, read_inputs
 from rknn_op.models.running.weights import opened
+from rknn_op.models.running.written_models import (
+    SUFFIX,
+    assembled,
+    publish,
+    refuse_existing,
+    refuse_output,
+)
 from rknn_op.own_opkit import require
 from rknn_op.runtimes.models import models_of, toolkit_names, toolkits
-
-SUFFIX = ".onnx"
 
 
 @dataclass(frozen=True)
@@ -42,12 +45,14 @@ class Options:
         max_error: the tolerated absolute difference; None: by the dtype.
         toolkit: a Python with the toolkit; None: no conversion.
         target: the target; None: the default.
+        as_is: do not clean the model.
     """
 
     inputs: Path | None = None
     max_error: float | None = None
     toolkit: Path | None = None
     target: str | None = None
+    as_is: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,8 +99,8 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
         options: the options.
 
     Raises:
-        OpkitError: a file or a repository is invalid, a node does not match its description, or a
-            reference or the toolkit fails.
+        OpkitError: a file or a repository is invalid, a node does not match its description, a
+            reference or the toolkit fails, or cleaning changes an output.
         OSError: a file cannot be written.
     """
     _check_options(file, output, options)
@@ -108,8 +113,8 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
     if options.toolkit and not toolkit:
         raise OpkitError(f"--toolkit: {toolkit_names()} is not for {name}")
     found = customs(operators, name)
-    with opened(file) as source, temporary_folder() as folder:
-        model = onnx_model.read(file)
+    with opened(file) as raw, temporary_folder() as folder:
+        source, model = (raw, onnx_model.read(file)) if options.as_is else cleaned_model(raw)
         grafted = graft(source, model, found)
         refuse_for_converter(model, runtime)
         inputs = read_inputs(options.inputs, model) if options.inputs else random_inputs(model)
@@ -120,8 +125,10 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
         outcome = Outcome(grafted, proof, warnings=warnings)
         if proof.cause:
             return outcome
+        if source is not raw and (reason := compared(raw, inputs, proof.outputs)):
+            outcome = replace(outcome, warnings=[*outcome.warnings, reason])
         write_shapes(source, grafted, model, proof)
-        files = assembled(grafted.model, folder, output.name)
+        files = assembled(grafted.model, folder, output.name, "grafted")
         if options.toolkit and toolkit:
             package = folder / output.with_suffix(toolkit.suffix).name
             target = options.target or runtime.describe.default_target
@@ -141,16 +148,9 @@ def _check_options(file: Path, output: Path, options: Options) -> None:
     for models in map(models_of, available()):
         if models.graft_refusal and file.suffix == models.suffix:
             raise OpkitError(f"{printable(str(file))}: {models.graft_refusal}")
-    for path, name in ((file, "MODEL"), (output, "-o")):
-        if path.suffix != SUFFIX:
-            called = printable(str(path))
-            raise OpkitError(f"{name} {called}: invalid file name (expected *{SUFFIX})")
-    if os.path.realpath(output) == os.path.realpath(file):  # Path.resolve() refuses cyclic links
-        raise OpkitError(f"-o {printable(str(output))}: is MODEL itself; pass another file")
-    if not output.parent.is_dir():
-        raise OpkitError(f"-o {printable(str(output))}: no such folder: {output.parent}")
-    new = [output, output.with_name(f"{output.name}.data")]
-    new += [output.with_suffix(each.suffix) for each in toolkits() if options.toolkit]
-    for path in new:
-        if path.exists() or path.is_symlink():
-            raise OpkitError(f"{printable(str(path))}: exists; delete it, or pass another -o")
+    if file.suffix != SUFFIX:
+        called = printable(str(file))
+        raise OpkitError(f"MODEL {called}: invalid file name (expected *{SUFFIX})")
+    refuse_output(file, output, "-o")
+    packages = [output.with_suffix(each.suffix) for each in toolkits() if options.toolkit]
+    refuse_existing(packages, "-o")

@@ -16,12 +16,13 @@ from opkit.common.errors import OpkitError
 from opkit.common.text import printable, shortened
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import STANDARD, Model, Node, Tensor, at, domain_of
-from rknn_op.models.onnx_file import nodes_of, subgraphs
+from rknn_op.models.onnx_file import nodes_of, outer_names, subgraphs
 from rknn_op.models.onnx_model import node_name
 from rknn_op.models.running import control
+from rknn_op.models.running.cleaned_models import cleaned_model, compared
 from rknn_op.models.running.model_inputs import assumptions, random_inputs, read_inputs
 from rknn_op.models.running.stages import Call as Function
-from rknn_op.models.running.stages import missing_operator, original, outer_names, staged
+from rknn_op.models.running.stages import missing_operator, original, staged
 from rknn_op.models.running.weights import OpenModel, opened
 
 MAX_CASE = 1_000_000
@@ -111,8 +112,11 @@ def record(
         return Recording((), (f"no recorded cases: {error}",))
     limits = limits or Limits()
     order = {id(node): position for position, node in enumerate(nodes)}
-    with opened(model.file) as open_model:
-        calls, silent = _run(open_model, nodes, feeds, limits)
+    with opened(model.file) as raw:
+        source = cleaned_model(raw)[0] if model.cleaned and model.cleaned.removed else raw
+        if source is not raw and (reason := compared(raw, feeds, source)):
+            notes.append(reason)
+        calls, silent = _run(source, nodes, feeds, limits)
     kept, left_out = _kept(sorted(calls, key=lambda call: order[id(call.node)]), limits)
     texts = [monotony(call.node, call.inputs, call.outputs) for call in kept]
     notes += monotony_notes(texts, inputs is not None)

@@ -25,7 +25,7 @@ from opkit.common.errors import OpkitError
 from opkit.common.text import printable
 from rknn_op.models.model_files import required, schema_of
 from rknn_op.models.model_graph import domain_of
-from rknn_op.models.onnx_file import nodes_of, subgraphs
+from rknn_op.models.onnx_file import nodes_of, outer_names, subgraphs
 from rknn_op.models.onnx_model import RANDOM, node_name
 from rknn_op.models.running import control
 from rknn_op.models.running.weights import OpenModel, array, first_line
@@ -445,14 +445,3 @@ def _closure(fixed: _Fixed, names: Iterable[str]) -> tuple[tuple[Any, ...], tupl
 
 def _is_node(constant: Any) -> bool:
     return isinstance(constant, required("onnx").NodeProto)
-
-
-def outer_names(node: Any) -> Iterator[str]:
-    """Yield the tensors that the subgraphs of a node read from the graphs around it."""
-    for graph in subgraphs(node):
-        known = {each.name for each in (*graph.input, *graph.initializer)}
-        for inner in graph.node:
-            read = (*filter(None, inner.input), *outer_names(inner))
-            yield from (name for name in read if name not in known)
-            known.update(inner.output)
-        yield from (each.name for each in graph.output if each.name not in known)

@@ -17,9 +17,7 @@ from opkit.common.scratch import temporary_folder
 from opkit.common.text import printable
 from rknn_op.models import model_files, onnx_file
 from rknn_op.models.model_files import InvalidError, required
-
-MAX_INLINE = 64 * 1024
-"""Maximum bytes of an initializer that stays in the message."""
+from rknn_op.models.onnx_file import MAX_INLINE, is_external
 
 _ALIGNMENT = 4096  # of the operating system's pages
 _WEIGHTS = "weights.bin"
@@ -92,11 +90,6 @@ def tensors(graph: Any) -> Iterator[Any]:
             yield from attribute.tensors
         for subgraph in onnx_file.subgraphs(node):
             yield from tensors(subgraph)
-
-
-def is_external(tensor: Any) -> bool:
-    """Return whether the data of a tensor is in another file."""
-    return bool(tensor.data_location == required("onnx").TensorProto.EXTERNAL)
 
 
 def location(tensor: Any) -> tuple[str, int, int | None]:

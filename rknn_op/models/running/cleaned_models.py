@@ -1,0 +1,138 @@
+"""The cleaned model to run and to write, compared with the model of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from opkit.common.errors import OpkitError
+from opkit.common.scratch import temporary_folder
+from opkit.common.text import printable, shortened
+from rknn_op.models import cleaning
+from rknn_op.models.model_graph import Model
+from rknn_op.models.onnx_file import nodes_of, with_shapes
+from rknn_op.models.onnx_model import RANDOM
+from rknn_op.models.running.model_inputs import random_inputs
+from rknn_op.models.running.stages import staged
+from rknn_op.models.running.weights import OpenModel, opened
+from rknn_op.models.running.written_models import SUFFIX, assembled, publish, refuse_output
+
+Array = Any
+
+_TOLERANCES = {np.dtype(np.float16): 1e-2}  # relative to the largest number
+_TOLERANCE = 1e-4  # of other floats
+
+
+def cleaned_model(raw: OpenModel) -> tuple[OpenModel, Model]:
+    """Return a cleaned model, and the same as values; the model itself if nothing is removed.
+
+    Raises:
+        OpkitError: the model is not valid.
+    """
+    proto, model = cleaning.cleaned(raw.file, with_shapes(raw.proto, raw.file))
+    is_cleaned = model.cleaned is not None and model.cleaned.removed
+    return (replace(raw, proto=proto) if is_cleaned else raw), model
+
+
+def compared(
+    raw: OpenModel, inputs: Mapping[str, Array], clean: OpenModel | Mapping[str, Array]
+) -> str:
+    """Compare a cleaned model with the file's.
+
+    Args:
+        raw: the file's model.
+        inputs: the input arrays by name.
+        clean: the cleaned model, or its outputs.
+
+    Returns:
+        Why they are not compared; empty if their outputs are equal.
+
+    Raises:
+        OpkitError: an output differs, or only the file's model runs.
+    """
+    drawing = {node.op_type for node in nodes_of(raw.proto.graph.node)} & RANDOM
+    reason = f"{min(drawing)} draws random numbers" if drawing else ""
+    expected: Mapping[str, Array] = {}
+    try:
+        expected = {} if drawing else staged(raw, lambda *_: None).run(inputs)
+    except OpkitError as error:
+        reason = str(error).removeprefix(f"{raw.file}: ")
+    if reason:
+        return f"the cleaned model is not compared with {raw.file}: {reason}"
+    if isinstance(clean, OpenModel):
+        clean = staged(clean, lambda *_: None).run(inputs)
+    for name, array in expected.items():
+        if not _is_equal(clean[name], array):
+            called = repr(printable(shortened(name)))
+            raise OpkitError(
+                f"{raw.file}: output {called} of the cleaned model differs; pass --as-is to take "
+                "the model as it is, and report this"
+            )
+    return ""
+
+
+def _is_equal(actual: Array, expected: Array) -> bool:
+    if isinstance(expected, list):
+        return len(actual) == len(expected) and all(map(_is_equal, actual, expected))
+    if actual.shape != expected.shape or actual.dtype != expected.dtype:
+        return False
+    if expected.dtype.kind != "f" or not expected.size:
+        return bool(np.array_equal(actual, expected))
+    finite = np.abs(expected[np.isfinite(expected)])
+    limit = _TOLERANCES.get(expected.dtype, _TOLERANCE) * float(finite.max(initial=0))
+    return bool(np.allclose(actual, expected, rtol=0, atol=limit, equal_nan=True))
+
+
+@contextmanager
+def cleaned_file(model: Model) -> Iterator[Path]:
+    """Give the file of a cleaned model: a temporary one, or the model's own if nothing is removed.
+
+    Args:
+        model: the model, cleaned or not.
+
+    Raises:
+        OpkitError: its external data is missing or outside of its folder.
+    """
+    if model.cleaned is None or not model.cleaned.removed:
+        yield model.file
+        return
+    with opened(model.file) as raw, temporary_folder() as folder:
+        yield assembled(cleaned_model(raw)[0], folder, model.file.name, "cleaned")[-1]
+
+
+def write_cleaned(file: Path, output: Path) -> tuple[list[Path], str]:
+    """Write a cleaned model, if it computes what the file's does.
+
+    Args:
+        file: the model.
+        output: the file to write.
+
+    Returns:
+        The new files, and why the models are not compared: empty if they are.
+
+    Raises:
+        OpkitError: a file is invalid or exists, the model cannot be cleaned, or an output differs.
+        OSError: a file cannot be written.
+    """
+    if file.suffix != SUFFIX:
+        raise OpkitError(f"--clean: {printable(str(file))}: is not an ONNX model (*{SUFFIX})")
+    refuse_output(file, output, "--clean")
+    with opened(file) as raw, temporary_folder() as folder:
+        clean, model = cleaned_model(raw)
+        if model.cleaned and model.cleaned.problem:
+            raise OpkitError(f"{printable(str(file))}: cannot be cleaned: {model.cleaned.problem}")
+        files = assembled(clean, folder, output.name, "cleaned")
+        reason = ""
+        if clean is not raw:
+            try:
+                inputs = random_inputs(model)
+            except OpkitError as error:
+                reason = f"the cleaned model is not compared with the file's: {error}"
+            else:
+                reason = compared(raw, inputs, clean)
+        return publish(files, output.parent), reason

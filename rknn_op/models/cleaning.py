@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ from rknn_op.models.onnx_model import RANDOM, as_model, node_name
 MAX_FOLDED = 4 * 1024**2
 """Maximum bytes of a folded tensor; larger ones are left to the nodes that compute them."""
 
-_TIMEOUT = 120.0  # seconds for the constants of a round
+_TIMEOUT = 60.0  # seconds for all constants of a model
 _MAX_ROUNDS = 50
 _QUANTIZATION = frozenset(("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"))
 _SHAPE, _SIZE = "Shape", "Size"
@@ -79,9 +80,10 @@ def cleaned(file: Path, proto: Any) -> tuple[Any, Model]:
         for position, node in enumerate(graph.node):
             node.name = node_name(node, position)
     kept: set[str] = set()
+    deadline = monotonic() + _TIMEOUT
     try:
         for _ in range(_MAX_ROUNDS):
-            is_folded = _fold(clean, kept)
+            is_folded = _fold(clean, kept, deadline)
             is_inlined = _take_branches(clean.graph)
             if not is_folded and not is_inlined:
                 break
@@ -120,12 +122,13 @@ class _Constants:
     nodes: list[Any] = field(default_factory=list)
 
 
-def _fold(proto: Any, kept: set[str]) -> bool:
+def _fold(proto: Any, kept: set[str], deadline: float) -> bool:
     """Fold the constant nodes of a model's graph; return whether shapes are worth a new inference.
 
     Args:
         proto: the model, with inferred shapes.
         kept: the tensors that cannot be folded; new ones are added.
+        deadline: the time by which they must be computed.
     """
     graph = proto.graph
     found = _constants(graph, kept)
@@ -135,7 +138,8 @@ def _fold(proto: Any, kept: set[str]) -> bool:
     if not wanted:
         return False
     values = {name: found.makers[name] for name in wanted if not _is_node(found.makers[name])}
-    computed, failed = _computed(proto, found, [name for name in wanted if name not in values])
+    unknown = [name for name in wanted if name not in values]
+    computed, failed = _computed(proto, found, unknown, deadline)
     values.update(computed)
     missing = {name for name in wanted if name not in values}
     kept.update(failed or missing)
@@ -214,7 +218,7 @@ def _is_node(maker: Any) -> bool:
 
 
 def _computed(
-    proto: Any, found: _Constants, wanted: list[str]
+    proto: Any, found: _Constants, wanted: list[str], deadline: float
 ) -> tuple[dict[str, Any], Collection[str]]:
     """Return the tensors that onnxruntime computes, by name, and the outputs of nodes that fail.
 
@@ -251,7 +255,7 @@ def _computed(
             [sys.executable, str(_SCRIPT), str(MAX_FOLDED)],
             input=request.SerializeToString(),
             capture_output=True,
-            timeout=_TIMEOUT,
+            timeout=max(deadline - monotonic(), 0),
             check=False,
         )
     except subprocess.TimeoutExpired:
@@ -312,28 +316,25 @@ def _take_branches(graph: Any) -> bool:
     for node in graph.node:
         if node.op_type == "Constant" and node.attribute and node.attribute[0].HasField("t"):
             values[node.output[0]] = node.attribute[0].t
-    chosen = {
-        id(node): branch for node in graph.node if (branch := _branch(node, values)) is not None
-    }
-    if not chosen:
+    branches = [_branch(node, values) for node in graph.node]
+    if not any(branch is not None for branch in branches):
         return False
     definitions = Counter(name for each in graphs(graph) for name in _definitions(each))
     nodes = []
-    for node in graph.node:
-        if id(node) not in chosen:
+    for node, branch in zip(graph.node, branches, strict=True):
+        if branch is None:
             nodes.append(node)
             continue
         inside = Counter(
             name
-            for branch in subgraphs(node)
-            for each in graphs(branch)
-            for name in _definitions(each)
+            for each in subgraphs(node)
+            for inner in graphs(each)
+            for name in _definitions(inner)
         )
         outside = definitions - inside
-        body = _renamed(chosen[id(node)], node, outside)
-        definitions = outside + Counter(
-            name for each in graphs(body) for name in _definitions(each)
-        )
+        body = _renamed(branch, node, outside)
+        new = Counter(name for each in graphs(body) for name in _definitions(each))
+        definitions = outside + new
         nodes += body.node
         graph.initializer.extend(body.initializer)
         graph.sparse_initializer.extend(body.sparse_initializer)

@@ -554,6 +554,8 @@ def test_nodes_without_a_choice(tmp_path: Path, option: list[str], message: str)
         (["--from", "m.onnx", "--op", "A", "--all", "-p", "x"], "exactly one of"),
         (["--from", "m.onnx", "--all"], "--from needs -p DIR"),
         (["--op", "A", "-c", "a.yml"], "need --from MODEL"),
+        (["-c", "a.yml", "--as-is"], "need --from MODEL"),
+        (["--from", "m.onnx", "--op", "A", "-p", "x", "--toolkit", "p"], "--toolkit needs --all"),
         ([], "Missing NAME, or option"),
     ],
 )
@@ -574,14 +576,20 @@ def test_missing_library(tmp_path: Path, library: str) -> None:
 
 
 def test_two_domains_with_a_missing_type(tmp_path: Path) -> None:
+    """The second one would be in the folder of the first."""
     nodes = [
         helper.make_node("Odd", ["x"], ["a"], domain="one"),
         helper.make_node("Odd", ["a"], ["y"], domain="two"),
     ]
     proto = model(nodes, [value("x", [4])], [value("y", [4])], domains=["one", "two"])
-    result = create(saved(proto, tmp_path), "--all", "-p", tmp_path / "made")
-    assert_error(result, "one:Odd and two:Odd would both be in", "--op")
-    assert not (tmp_path / "made").exists()
+    made = tmp_path / "made"
+    result = create(saved(proto, tmp_path), "--all", "-p", made)
+    assert result.exit_code == 1
+    assert result.stderr == (
+        f"error: node 'Odd_1': two:Odd would be in {made}/Odd, as one:Odd; make it with --op and a "
+        "folder of its own\nerror: 1 of 2 repositories were not made\n"
+    )
+    assert "# Odd (one opset 1)" in description(made / "Odd")
 
 
 def test_existing_folder(tmp_path: Path) -> None:
@@ -590,18 +598,61 @@ def test_existing_folder(tmp_path: Path) -> None:
     assert_error(result, "already exists")
 
 
-def test_one_invalid_operator_stops_all(tmp_path: Path) -> None:
+def some_invalid() -> Any:
+    """Return a model with Selu, and with Odd and Acosh, which cannot be described."""
     tensor = helper.make_tensor("t", TensorProto.FLOAT, [1], [1.0])
     nodes = [
         helper.make_node("Selu", ["x"], ["a"]),
-        helper.make_node("Odd", ["a"], ["y"], domain="mine", table=tensor),
+        helper.make_node("Odd", ["a"], ["b"], "first", domain="mine", table=tensor),
+        helper.make_node("Odd", ["b"], ["y"], "second", domain="mine", table=tensor),
+        helper.make_node("Acosh", ["c"], ["z"], "half"),
     ]
-    proto = model(nodes, [value("x", [4])], [value("y", [4])], domains=["mine"])
-    result = create(saved(proto, tmp_path), "--all", "-p", tmp_path / "made")
+    inputs = [value("x", [4]), value("c", [4], TensorProto.BFLOAT16)]
+    outputs = [value("y", [4]), value("z", [4], TensorProto.BFLOAT16)]
+    return model(nodes, inputs, outputs, opset=22, domains=["mine"])
+
+
+@pytest.mark.parametrize("options", [[], ["--dry-run"], ["--dry-run", "--json"]])
+def test_invalid_operators_do_not_stop_the_others(tmp_path: Path, options: list[str]) -> None:
+    made = tmp_path / "made"
+    result = create(saved(some_invalid(), tmp_path), "--all", "-p", made, *options)
     assert result.exit_code == 1
-    assert "Odd: attribute 'table' is a tensor, a graph or a list of strings" in result.stderr
-    assert "1 of 2 repositories were not made" in result.stderr
+    odd, acosh, summary = result.stderr.splitlines()
+    assert odd.startswith("error: nodes 'first' and 1 more: Odd: attribute 'table' is a tensor,")
+    assert acosh.startswith("error: node 'half': Acosh: tensor 'input' is bfloat16: ")
+    assert summary == "error: 2 of 3 repositories were not made"
+    if "--json" in options:
+        assert [each["folder"] for each in json.loads(result.stdout)] == [f"{made}/Selu"]
+    else:
+        assert f"{made}/Selu: Selu (1 node)" in result.stdout
+    assert [each.name for each in made.glob("*")] == ([] if options else ["Selu"])
+
+
+def test_all_operators_are_invalid(tmp_path: Path) -> None:
+    proto = some_invalid()
+    del proto.graph.node[0]
+    proto.graph.node[0].input[0] = "x"
+    result = create(saved(proto, tmp_path), "--all", "-p", tmp_path / "made")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.endswith("error: 2 of 2 repositories were not made\n")
     assert not (tmp_path / "made").exists()
+
+
+def test_existing_repositories_stay(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    proto = model(
+        [helper.make_node("Selu", ["x"], ["a"]), helper.make_node("Acosh", ["a"], ["y"])],
+        [value("x", [4])],
+        [value("y", [4])],
+    )
+    file = saved(proto, tmp_path)
+    (made / "Selu").mkdir(parents=True)
+    result = create(file, "--all", "-p", made)
+    assert result.exit_code == 1
+    assert "node 'Selu_0': " in result.stderr
+    assert "already exists" in result.stderr
+    assert [*(made / "Selu").iterdir()] == []
+    assert (made / "Acosh/op.yml").is_file()
 
 
 def test_unsupported_dtypes(tmp_path: Path) -> None:

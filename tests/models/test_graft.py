@@ -23,6 +23,7 @@ from rknn_op.models import onnx_model
 from rknn_op.models.grafting import grafted_model
 from rknn_op.models.grafting.custom_nodes import Custom
 from rknn_op.models.grafting.proof import prove
+from rknn_op.models.running import written_models
 from rknn_op.models.running.model_inputs import random_inputs
 from rknn_op.models.running.weights import opened
 from rknn_op.runtimes.models import Form
@@ -388,7 +389,7 @@ def test_external_data(
     large = tmp_path / "large"
     large.mkdir()
     with monkeypatch.context() as patch:
-        patch.setattr(grafted_model, "MAX_FILE", 10**5)
+        patch.setattr(written_models, "MAX_FILE", 10**5)
         found = grafted(saved(proto, large), [repositories["Selu"]])
     assert found.graph.initializer[0].raw_data == tensors[0].raw_data
     assert sorted(each.name for each in large.iterdir()) == names

@@ -192,7 +192,7 @@ def report(found: Plans, is_made: bool) -> str:
             lines += ["  Questions, also in op.yml:"]
             lines += [line for each in made.questions for line in _wrapped(each.text, "- ")]
         parts.append("\n".join(lines))
-    if found.notes:
+    if found.notes and found.planned:
         parts.append("\n".join(line for note in found.notes for line in _wrapped(printable(note))))
     if is_made and found.planned:
         folders = " ".join(shlex.quote(str(each.plan.folder)) for each in found.planned)

@@ -126,7 +126,9 @@ def write_cleaned(file: Path, output: Path) -> tuple[list[Path], str]:
         clean, model = cleaned_model(raw)
         if model.cleaned and model.cleaned.problem:
             raise OpkitError(f"{printable(str(file))}: cannot be cleaned: {model.cleaned.problem}")
-        files = assembled(clean, folder, output.name, "cleaned")
+        # The checker wants shapes of outputs, which not all files have.
+        shaped = clean if clean is not raw else replace(raw, proto=with_shapes(raw.proto, file))
+        files = assembled(shaped, folder, output.name, "cleaned")
         reason = ""
         if clean is not raw:
             try:

@@ -1,0 +1,564 @@
+"""The cleaned model, which scan, create --from and graft look at."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from click.testing import Result
+from onnx import TensorProto, helper
+
+from rknn_op.models import cleaning
+from tests.models import test_extra
+from tests.models.models import (
+    constant,
+    detection_head,
+    frozen_graph,
+    model,
+    saved,
+    saved_externally,
+    saved_graph,
+    value,
+    weights,
+)
+from tests.rknn_op.command import assert_error, rknn_op, succeeded
+
+BOOL, FLOAT, INT64 = TensorProto.BOOL, TensorProto.FLOAT, TensorProto.INT64
+
+
+def node(op_type: str, inputs: str, outputs: str, name: str = "", **attributes: Any) -> Any:
+    """Return a node; its inputs and outputs are separated by blanks."""
+    return helper.make_node(op_type, inputs.split(), outputs.split(), name, **attributes)
+
+
+def half_of_size() -> list[Any]:
+    """Return nodes that compute `size`, [1, -1, half of axis 2], as PyTorch exports them.
+
+    onnx propagates sizes, but not through floats.
+    """
+    return [
+        node("Shape", "x", "sizes"),
+        node("Gather", "sizes two", "last"),
+        node("Cast", "last", "float", to=FLOAT),
+        node("Mul", "float half", "halved"),
+        node("Cast", "halved", "integer", to=INT64),
+        node("Unsqueeze", "integer zero", "unsqueezed"),
+        node("Concat", "one minus_one unsqueezed", "size", axis=0),
+    ]
+
+
+CONSTANTS = [
+    constant("zero", [0]),
+    constant("one", [1]),
+    constant("two", np.array(2)),
+    constant("minus_one", [-1]),
+    constant("half", np.float32(0.5)),
+]
+X = [value("x", [1, 4, 6])]
+
+
+def reshaped() -> Any:
+    """Return a model with a Reshape by a computed size, another size behind it, and a Selu."""
+    nodes = [
+        *half_of_size(),
+        node("Reshape", "x size", "a"),
+        node("Shape", "a", "other_size"),
+        node("ConstantOfShape", "other_size", "zeros"),
+        node("Add", "a zeros", "b"),
+        node("Selu", "b", "y"),
+    ]
+    return model(nodes, X, [value("y", [1, 8, 3])], CONSTANTS)
+
+
+REMOVED = {
+    **dict.fromkeys(("Shape", "Cast"), 2),
+    **dict.fromkeys(("Gather", "Mul", "Unsqueeze", "Concat", "ConstantOfShape"), 1),
+}
+"""The operators of `reshaped` that are constant."""
+
+
+def scan(file: Path, *options: object) -> Result:
+    return rknn_op("scan", file, *options)
+
+
+def scanned(file: Path, *options: object) -> dict[str, Any]:
+    """Return the command's JSON."""
+    found: dict[str, Any] = json.loads(scan(file, *options, "--json").stdout)
+    return found
+
+
+def cleaned(file: Path, *options: object) -> Any:
+    """Return the model that `scan --clean` writes, valid and with the outputs of the file's."""
+    output = file.with_name("clean.onnx")
+    result = scan(file, "--clean", output, *options)
+    assert (result.exit_code in (0, 1), result.stderr) == (True, f"wrote {output}\n"), result.output
+    onnx.checker.check_model(output, full_check=True)
+    found = onnx.load(output)
+    original = onnx.load(file)
+    assert found.opset_import == original.opset_import
+    assert ports(found) == ports(original)
+    assert_equal_outputs(file, output)
+    return found
+
+
+def ports(proto: Any) -> list[tuple[str, int]]:
+    """Return the names and the element types of a model's inputs and outputs, in order."""
+    return [
+        (each.name, each.type.tensor_type.elem_type)
+        for each in (*proto.graph.input, *proto.graph.output)
+    ]
+
+
+def assert_equal_outputs(*files: Path) -> None:
+    """Check that models compute the same in onnxruntime."""
+    random = np.random.default_rng(1)
+    sessions = [onnxruntime.InferenceSession(each) for each in files]
+    types = {"tensor(float)": np.float32, "tensor(bool)": np.bool_, "tensor(int64)": np.int64}
+    feeds = {
+        each.name: random.uniform(-1, 1, each.shape).astype(types[each.type])
+        for each in sessions[0].get_inputs()
+    }
+    for expected, actual in zip(*(each.run(None, feeds) for each in sessions), strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=1e-6)
+
+
+def types(proto: Any) -> list[str]:
+    return [each.op_type for each in proto.graph.node]
+
+
+# ---- What is folded ------------------------------------------------------------------------------
+
+
+def test_sizes_are_folded(tmp_path: Path) -> None:
+    file = saved(reshaped(), tmp_path)
+    found = scanned(file)
+    assert found["cleaned"] == {"removed": REMOVED, "problem": ""}
+    [missing] = found["missing"]
+    [selu] = missing["nodes"]
+    assert (selu["name"], selu["outputs"][0]["shape"]) == ("Selu_11", [1, 8, 3])
+    assert selu["inputs"][0]["shape"] == [1, 8, 3]
+    text = scan(file).stdout
+    assert "Cleaned: 2 Shape, 2 Cast, 1 Gather, 1 Mul, 1 Unsqueeze, 2 more folded" in text
+    proto = cleaned(file)
+    names = [(each.op_type, each.name, *each.output) for each in proto.graph.node]
+    assert names == [
+        ("Reshape", "Reshape_7", "a"),
+        ("Add", "Add_10", "b"),
+        ("Selu", "Selu_11", "y"),
+    ]
+    assert [each.name for each in proto.graph.initializer] == ["size", "zeros"]
+
+
+def test_as_is(tmp_path: Path) -> None:
+    found = scanned(saved(reshaped(), tmp_path), "--as-is")
+    assert found["cleaned"] is None
+    [selu] = next(each for each in found["missing"] if each["op_type"] == "Selu")["nodes"]
+    assert selu["name"] == "Selu_11"
+    assert not any(isinstance(size, int) for size in selu["inputs"][0]["shape"][1:])
+
+
+def test_nothing_to_clean(tmp_path: Path) -> None:
+    """The text does not mention it, and the model is written as it is."""
+    file = saved(detection_head(), tmp_path)
+    assert "leaned:" not in scan(file).stdout
+    found, original = cleaned(file), onnx.load(file)
+    assert (found.graph.node, found.graph.initializer) == (
+        original.graph.node,
+        original.graph.initializer,
+    )
+    assert scanned(saved_graph(frozen_graph(), tmp_path))["cleaned"] is None
+
+
+def branch(*nodes: Any, constants: Any = (), output: str = "") -> Any:
+    outputs = [value(output or nodes[-1].output[0], None)]
+    return helper.make_graph([*nodes], "branch", [], outputs, [*constants])
+
+
+def if_by_size(**branches: Any) -> list[Any]:
+    """Return an If whose condition, axis 2 == 6, is true."""
+    return [
+        node("Shape", "x", "if_sizes"),
+        node("Gather", "if_sizes two", "if_size"),
+        node("Equal", "if_size six", "condition"),
+        node("If", "condition", "chosen", "if", **branches),
+    ]
+
+
+SIX = constant("six", np.array(6))
+
+
+def test_branch_of_a_constant_condition(tmp_path: Path) -> None:
+    """Its nodes keep their names; names that the model has elsewhere are changed."""
+    then = branch(
+        node("Selu", "x", "b", "inner"),
+        node("Add", "b one_half", "c"),
+        constants=[constant("one_half", np.float32(0.5))],
+    )
+    nodes = [
+        *if_by_size(then_branch=then, else_branch=branch(node("Relu", "x", "c"))),
+        node("Abs", "chosen", "b"),
+        node(
+            "If",
+            "flag",
+            "y",
+            then_branch=branch(node("Neg", "b", "one_half")),
+            else_branch=branch(node("Relu", "b", "c")),
+        ),
+    ]
+    inputs = [*X, value("flag", [], BOOL)]
+    file = saved(model(nodes, inputs, [value("y", None)], [*CONSTANTS, SIX]), tmp_path)
+    assert scanned(file)["cleaned"]["removed"]["If"] == 1
+    proto = cleaned(file)
+    assert types(proto) == ["Selu", "Add", "Abs", "If"]
+    assert [each.name for each in proto.graph.node] == ["inner", "Add_1", "Abs_4", "If_5"]
+    selu, add, *_ = proto.graph.node
+    assert [*selu.output] == ["b_1"]
+    assert ([*add.input], [*add.output]) == (["b_1", "one_half_1"], ["chosen"])
+
+
+@pytest.mark.parametrize("output", ["x", "c"])
+def test_branch_without_nodes(tmp_path: Path, output: str) -> None:
+    """The branch gives a tensor of the outer graph, or a constant."""
+    values = constant("c", np.ones([1, 4, 6], np.float32))
+    then = branch(constants=[values] if output == "c" else [], output=output)
+    other = branch(node("Relu", "x", "z"))
+    nodes = [*if_by_size(then_branch=then, else_branch=other), node("Selu", "chosen", "y")]
+    file = saved(model(nodes, X, [value("y", None)], [*CONSTANTS, SIX]), tmp_path)
+    scan(file, "--clean", tmp_path / "clean.onnx")  # onnxruntime refuses the first of the files
+    found = onnx.load(tmp_path / "clean.onnx")
+    assert types(found) == (["Identity", "Selu"] if output == "x" else ["Selu"])
+    onnxruntime.InferenceSession(tmp_path / "clean.onnx")
+
+
+def test_nested_branches(tmp_path: Path) -> None:
+    inner = if_by_size(
+        then_branch=branch(node("Selu", "x", "deep")), else_branch=branch(node("Relu", "x", "deep"))
+    )
+    for each in inner:  # names of its own
+        for names in (each.input, each.output):
+            names[:] = [name if name in ("x", "two", "six") else f"in_{name}" for name in names]
+    outer = if_by_size(then_branch=branch(*inner), else_branch=branch(node("Abs", "x", "z")))
+    nodes = [*outer, node("Neg", "chosen", "y")]
+    proto = cleaned(saved(model(nodes, X, [value("y", None)], [*CONSTANTS, SIX]), tmp_path))
+    assert types(proto) == ["Selu", "Neg"]
+
+
+def test_outputs_of_the_model_stay_nodes(tmp_path: Path) -> None:
+    nodes = [*half_of_size(), node("Selu", "x", "y")]
+    outputs = [value("y", None), value("size", [3], INT64)]
+    file = saved(model(nodes, X, outputs, CONSTANTS), tmp_path)
+    assert types(cleaned(file)) == ["Concat", "Selu"]
+
+
+def test_unread_nodes_stay(tmp_path: Path) -> None:
+    """What nothing reads in the file is not cleaning's business."""
+    nodes = [*half_of_size(), node("Reshape", "x size", "y"), node("Selu", "x", "unread", "s")]
+    file = saved(model(nodes, X, [value("y", None)], CONSTANTS), tmp_path)
+    assert types(cleaned(file)) == ["Reshape", "Selu"]
+
+
+def test_large_constants_stay_nodes(tmp_path: Path) -> None:
+    """What they are made of is folded."""
+    nodes = [
+        *half_of_size(),
+        node("Mul", "size million", "large_size"),
+        node("Abs", "large_size", "large"),
+        node("Expand", "half large", "halves", "expand"),
+        node("ReduceMax", "x", "max"),
+        node("Mul", "max halves", "product"),
+        node("ReduceMax", "product", "y"),
+    ]
+    tensors = [*CONSTANTS, constant("million", [1, 1000, 1000])]
+    proto = cleaned(saved(model(nodes, X, [value("y", None)], tensors), tmp_path))
+    assert types(proto) == ["Expand", "ReduceMax", "Mul", "ReduceMax"]
+    assert [each.name for each in proto.graph.initializer] == ["half", "large"]
+
+
+# ---- What stays ----------------------------------------------------------------------------------
+
+
+def test_quantization_stays(tmp_path: Path) -> None:
+    nodes = [
+        *half_of_size(),
+        node("QuantizeLinear", "x scale point", "q", "quantize"),
+        node("DequantizeLinear", "q scale point", "d", "dequantize"),
+        node("DequantizeLinear", "w scale point", "dw", "weights"),
+        node("MatMul", "d dw", "m"),
+        node("Reshape", "m size", "y"),
+    ]
+    tensors = [
+        *CONSTANTS,
+        constant("scale", np.float32(0.1)),
+        constant("point", np.int8(3)),
+        constant("w", np.arange(36, dtype=np.int8).reshape(6, 6)),
+    ]
+    file = saved(model(nodes, X, [value("y", None)], tensors), tmp_path)
+    names = [each.name for each in cleaned(file).graph.node]
+    assert names == ["quantize", "dequantize", "weights", "MatMul_10", "Reshape_11"]
+
+
+@pytest.mark.parametrize("op_type", ["RandomNormalLike", "RandomUniformLike"])
+def test_random_numbers_stay(tmp_path: Path, op_type: str) -> None:
+    nodes = [
+        *half_of_size(),
+        node(op_type, "half", "noise"),
+        node("Mul", "x noise", "a"),
+        node("Reshape", "a size", "y"),
+    ]
+    file = saved(model(nodes, X, [value("y", None)], CONSTANTS), tmp_path)
+    result = scan(file, "--clean", tmp_path / "clean.onnx")
+    assert f"warning: the cleaned model is not compared with {file}: {op_type}" in result.stderr
+    assert types(onnx.load(tmp_path / "clean.onnx")) == [op_type, "Mul", "Reshape"]
+
+
+def of_domain() -> Any:
+    nodes = [
+        *half_of_size(),
+        node("Affine", "x", "a", domain="com.example", scale=2.0),
+        node("Reshape", "a size", "y"),
+    ]
+    proto = model(nodes, X, [value("y", None)], CONSTANTS, domains=["com.example"])
+    proto.graph.value_info.append(value("a", [1, 4, 6]))
+    return proto
+
+
+def test_unknown_domain(tmp_path: Path) -> None:
+    file = saved(of_domain(), tmp_path)
+    assert scanned(file)["cleaned"]["removed"]["Shape"] == 1
+    result = scan(file, "--clean", tmp_path / "clean.onnx")
+    assert f"warning: the cleaned model is not compared with {file}: onnxruntime: " in result.stderr
+    proto = onnx.load(tmp_path / "clean.onnx")
+    assert [each.name for each in proto.graph.node] == ["Affine_7", "Reshape_8"]
+    assert proto.opset_import == onnx.load(file).opset_import
+
+
+def test_a_constant_that_onnxruntime_lacks(tmp_path: Path) -> None:
+    """It stays, and the others are folded."""
+    nodes = [
+        *half_of_size(),
+        node("Det", "matrix", "determinant"),  # of float64
+        node("Cast", "determinant", "d", to=FLOAT),
+        node("Mul", "x d", "a"),
+        node("Reshape", "a size", "y"),
+    ]
+    tensors = [*CONSTANTS, constant("matrix", np.eye(2))]
+    file = saved(model(nodes, X, [value("y", None)], tensors), tmp_path)
+    assert scan(file, "--clean", tmp_path / "clean.onnx").exit_code in (0, 1)
+    assert types(onnx.load(tmp_path / "clean.onnx")) == ["Det", "Cast", "Mul", "Reshape"]
+
+
+def test_local_functions(tmp_path: Path) -> None:
+    opsets = [helper.make_opsetid("", 19), helper.make_opsetid("mine", 1)]
+    body = [node("Shape", "a", "s"), node("ConstantOfShape", "s", "z"), node("Add", "a z", "b")]
+    proto = model(
+        [node("F", "x", "m", domain="mine"), node("Selu", "m", "y")],
+        X,
+        [value("y", None)],
+        domains=["mine"],
+    )
+    proto.functions.append(helper.make_function("mine", "F", ["a"], ["b"], body, opsets))
+    file = saved(proto, tmp_path)
+    result = scan(file, "--clean", tmp_path / "clean.onnx")
+    assert result.exit_code == 1, result.output
+    assert types(onnx.load(tmp_path / "clean.onnx")) == ["Add", "Selu"]
+
+
+# ---- Files ---------------------------------------------------------------------------------------
+
+
+def with_weights() -> Any:
+    nodes = [
+        *half_of_size(),
+        node("MatMul", "x w", "a"),
+        node("Reshape", "a size", "b"),
+        node("Selu", "b", "c", "selu"),
+        node("ReduceMax", "c", "y"),
+    ]
+    return model(nodes, X, [value("y", None)], [*CONSTANTS, weights("w", 6, 6000)])
+
+
+def test_external_data_stays_external(tmp_path: Path) -> None:
+    file = saved_externally(with_weights(), tmp_path)
+    assert scan(file, "--clean", tmp_path / "clean.onnx").exit_code == 1
+    proto = onnx.load(tmp_path / "clean.onnx")
+    assert_equal_outputs(file, tmp_path / "clean.onnx")
+    assert sorted(each.name for each in tmp_path.iterdir()) == [
+        *("clean.onnx", "clean.onnx.data", "model.onnx", "model.onnx.data")
+    ]
+    assert (tmp_path / "clean.onnx").stat().st_size < 5000
+    [w] = [each for each in proto.graph.initializer if each.name == "w"]
+    assert w.raw_data == weights("w", 6, 6000).raw_data
+
+
+def test_missing_external_data(tmp_path: Path) -> None:
+    """A scan does not read it."""
+    file = saved_externally(with_weights(), tmp_path)
+    (tmp_path / "model.onnx.data").unlink()
+    assert scanned(file)["cleaned"]["removed"]["Shape"] == 1
+    result = scan(file, "--clean", tmp_path / "clean.onnx")
+    assert_error(result, f"{file}: the external data of tensor 'w' is missing", status=2)
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("clean.txt", "invalid file name (expected *.onnx)"),
+        ("model.onnx", "is MODEL itself"),
+        ("none/clean.onnx", "no such folder"),
+        ("other.onnx", "other.onnx: exists; delete it, or pass another --clean"),
+    ],
+)
+def test_output_of_clean(tmp_path: Path, output: str, message: str) -> None:
+    file = saved(reshaped(), tmp_path)
+    saved(reshaped(), tmp_path, "other.onnx")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    assert_error(scan(file, "--clean", tmp_path / output), message, status=2)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_usage_of_clean(tmp_path: Path) -> None:
+    file = saved(reshaped(), tmp_path)
+    result = scan(file, "--clean", tmp_path / "clean.onnx", "--as-is")
+    assert (result.exit_code, "exclude each other" in result.stderr) == (2, True)
+    graph = saved_graph(frozen_graph(), tmp_path)
+    assert_error(scan(graph, "--clean", tmp_path / "c.onnx"), "is not an ONNX model", status=2)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["graph.pb", "model.onnx"]
+
+
+# ---- create and graft ----------------------------------------------------------------------------
+
+
+def test_create_and_graft(tmp_path: Path) -> None:
+    """A node without a name has that of the file; its case is recorded, and it is grafted."""
+    file = saved(reshaped(), tmp_path)
+    made = succeeded("create", "--from", file, "--node", "Selu_11", "-p", tmp_path / "selu")
+    assert "Recorded cases: 1," in made.stdout
+    assert f"rknn-op graft {file} -p {tmp_path}/selu -o {tmp_path}/model_grafted.onnx\n" in (
+        made.stdout
+    )
+    done = succeeded("graft", file, "-p", tmp_path / "selu", "-o", tmp_path / "out.onnx")
+    assert done.stdout.startswith("Selu_11: cstSelu of selu\n")
+    assert types(onnx.load(tmp_path / "out.onnx")) == ["Reshape", "Add", "cstSelu"]
+    raw = tmp_path / "raw.onnx"
+    succeeded("graft", file, "-p", tmp_path / "selu", "-o", raw, "--as-is")
+    assert len(types(onnx.load(raw))) == len(reshaped().graph.node)
+
+
+def test_create_as_is(tmp_path: Path) -> None:
+    file = saved(reshaped(), tmp_path)
+    made = succeeded("create", "--from", file, "--op", "Selu", "-p", tmp_path / "s", "--as-is")
+    assert "Recorded cases: 1," in made.stdout
+    assert made.stdout.endswith("_grafted.onnx --as-is\n")
+
+
+@pytest.mark.parametrize("verb", ["scan", "create", "graft"])
+def test_a_difference_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    nodes = [*half_of_size(), node("Cast", "size", "sizes_", to=FLOAT), node("Selu", "x", "s")]
+    nodes += [node("ReduceSum", "sizes_", "sum", keepdims=0), node("Mul", "s sum", "y")]
+    file = saved(model(nodes, X, [value("y", None)], CONSTANTS), tmp_path)
+    repository = tmp_path / "selu"
+    if verb == "graft":
+        succeeded("create", "--from", file, "--op", "Selu", "-p", repository)
+    of_shape = cleaning._of_shape
+    monkeypatch.setattr(
+        cleaning, "_of_shape", lambda each, shape: of_shape(each, tuple(2 * x for x in shape))
+    )
+    arguments: dict[str, list[object]] = {
+        "scan": [file, "--clean", tmp_path / "out.onnx"],
+        "create": ["--from", file, "--op", "Selu", "-p", repository],
+        "graft": [file, "-p", repository, "-o", tmp_path / "out.onnx"],
+    }
+    before = {*tmp_path.iterdir()}
+    result = rknn_op(verb, *arguments[verb])
+    message = f"{file}: output 'y' of the cleaned model differs; pass --as-is"
+    assert_error(result, message, status=2 if verb == "scan" else 1)
+    assert {*tmp_path.iterdir()} == before
+    if verb == "scan":
+        assert scan(file).exit_code == 1  # it does not run the model
+    else:
+        succeeded(verb, *arguments[verb], "--as-is")
+
+
+# ---- Failures ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("program", "problem"),
+    [
+        ("import os; os.kill(os.getpid(), 11)", "onnxruntime ended by signal 11 at its constants"),
+        ("import time; time.sleep(60)", "its constants take more than 1 s"),
+        ("raise ValueError", "onnxruntime cannot compute its constants"),
+        ("print('no archive')", "onnxruntime cannot compute its constants"),
+    ],
+)
+def test_failure_of_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, problem: str
+) -> None:
+    """The model is judged as it is, and the commands go on."""
+    script = tmp_path / "script.py"
+    script.write_text(program)
+    monkeypatch.setattr(cleaning, "_SCRIPT", script)
+    monkeypatch.setattr(cleaning, "_TIMEOUT", 1.0)
+    file = saved(reshaped(), tmp_path)
+    found = scanned(file)
+    assert found["cleaned"] == {"removed": {}, "problem": problem}
+    assert found["missing"] == scanned(file, "--as-is")["missing"]
+    assert f"Not cleaned: {problem}\n" in scan(file).stdout
+    result = scan(file, "--clean", tmp_path / "clean.onnx")
+    assert_error(result, f"error: {file}: cannot be cleaned: {problem}", status=2)
+    succeeded("create", "--from", file, "--op", "Selu", "-p", tmp_path / "selu")
+    succeeded("graft", file, "-p", tmp_path / "selu", "-o", tmp_path / "out.onnx")
+
+
+def test_without_onnxruntime(tmp_path: Path) -> None:
+    file = saved(reshaped(), tmp_path)
+    done = test_extra.rknn_op("scan", file, libraries=["onnxruntime"])
+    assert "Not cleaned: onnxruntime is not installed" in done.stdout
+    done = test_extra.rknn_op("scan", saved(detection_head(), tmp_path), libraries=["onnxruntime"])
+    assert (done.returncode, "leaned:" in done.stdout) == (1, False)
+
+
+def test_modules_of_the_current_folder_are_not_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = saved(reshaped(), tmp_path)
+    for name in ("numpy", "onnxruntime", "onnx", "resource"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit(1)")
+    monkeypatch.chdir(tmp_path)
+    assert scanned(file)["cleaned"]["problem"] == ""
+
+
+@pytest.mark.parametrize("size", [10**6, 10**12, 2**62])
+def test_sizes_beyond_memory(tmp_path: Path, size: int) -> None:
+    """A constant whose size no inference knows, but its value: the process has a limit."""
+    nodes = [
+        node("Cast", "huge", "float", to=TensorProto.DOUBLE),
+        node("Cast", "float", "integer", to=INT64),
+        node("ConstantOfShape", "integer", "zeros"),
+        node("ReduceSum", "zeros", "sum", keepdims=0),
+        node("Selu", "x", "s"),
+        node("Mul", "s sum", "y"),
+    ]
+    proto = model(nodes, X, [value("y", None)], [constant("huge", [size, 4])])
+    found = scanned(saved(proto, tmp_path))
+    assert [each["op_type"] for each in found["missing"]] == ["Selu"]
+    removed = {"Cast": 2, "ConstantOfShape": 1, "ReduceSum": 1}
+    assert found["cleaned"]["removed"] == (removed if size == 10**6 else {"Cast": 2})
+
+
+@pytest.mark.parametrize(
+    "op_type", ["Shape", "Size", "If", "Constant", "ConstantOfShape", "Gather"]
+)
+def test_nodes_without_inputs(tmp_path: Path, op_type: str) -> None:
+    """Invalid nodes have one message, or a result."""
+    nodes = [helper.make_node(op_type, [], ["a"]), node("Selu", "x", "y")]
+    result = scan(saved(model(nodes, X, [value("y", None)]), tmp_path))
+    assert result.exit_code in (1, 2), result.output
+    assert "Traceback" not in result.output

@@ -170,13 +170,12 @@ def _constants(graph: Any, kept: set[str]) -> _Constants:
         if not (node.input or node.op_type == "Constant") or not node.output:
             continue
         shape = shapes.get(node.input[0]) if node.input else None
-        if node.op_type in (_SHAPE, _SIZE) and shape is not None:
+        if node.op_type in (_SHAPE, _SIZE) and shape is not None and prod(shape) < 2**63:
             found.makers[node.output[0]] = _of_shape(node, shape)
             found.nodes.append(node)
         elif node.op_type == "Constant":
-            if node.ByteSize() <= MAX_INLINE and not any(
-                is_external(each.t) for each in node.attribute
-            ):
+            is_dropped = any(is_external(each.t) for each in node.attribute)
+            if node.ByteSize() <= MAX_INLINE and not is_dropped:
                 found.makers[node.output[0]] = node
         elif (
             node.op_type not in RANDOM | _QUANTIZATION
@@ -314,8 +313,9 @@ def _take_branches(graph: Any) -> bool:
     """
     values = {each.name: each for each in graph.initializer if _has_value(each)}
     for node in graph.node:
-        if node.op_type == "Constant" and node.attribute and node.attribute[0].HasField("t"):
-            values[node.output[0]] = node.attribute[0].t
+        for each in node.attribute if node.op_type == "Constant" else ():
+            if each.HasField("t") and _has_value(each.t):
+                values.update(dict.fromkeys(node.output, each.t))
     branches = [_branch(node, values) for node in graph.node]
     if not any(branch is not None for branch in branches):
         return False
@@ -351,7 +351,10 @@ def _branch(node: Any, values: Mapping[str, Any]) -> Any:
     condition = values.get(next(iter(node.input), ""))
     if condition is None:
         return None
-    is_true = required("onnx.numpy_helper").to_array(condition).all()
+    try:
+        is_true = required("onnx.numpy_helper").to_array(condition).all()
+    except (TypeError, ValueError, KeyError):  # its value does not fit its type
+        return None
     name = "then_branch" if is_true else "else_branch"
     branches = (each.g for each in node.attribute if each.name == name)
     return next((each for each in branches if len(each.output) == len(node.output)), None)

@@ -231,6 +231,7 @@ def scan_file(
 
     with step(f"building with {models.toolkit.name}"), cleaned_file(model) as built:
         answer = ask(models.toolkit, toolkit, built, target)
+        answer = replace(answer, refusal=answer.refusal.replace(str(built), str(file)))
     report = ToolkitReport(models.toolkit.name, answer.version, toolkit_differences(result, answer))
     return replace(result, toolkit=report)
 

@@ -562,3 +562,47 @@ def test_nodes_without_inputs(tmp_path: Path, op_type: str) -> None:
     result = scan(saved(model(nodes, X, [value("y", None)]), tmp_path))
     assert result.exit_code in (1, 2), result.output
     assert "Traceback" not in result.output
+
+
+def test_conditions_without_a_value(tmp_path: Path) -> None:
+    """A constant condition whose value is dropped, or does not fit its type."""
+    for changed in ("size", "dtype", "external", "constant"):
+        then, other = branch(node("Selu", "x", "a")), branch(node("Relu", "x", "b"))
+        nodes = [node("If", "c", "y", then_branch=then, else_branch=other)]
+        condition = constant("c", np.array(True))
+        if changed == "size":
+            condition.dims[:] = [10**12]
+        elif changed == "dtype":
+            condition.data_type = 99
+        else:
+            condition.ClearField("raw_data")
+            condition.data_location = TensorProto.EXTERNAL
+            condition.external_data.add(key="location", value="none")
+        if changed == "constant":
+            nodes.insert(0, helper.make_node("Constant", [], ["c"], value=condition))
+        tensors = [] if changed == "constant" else [condition]
+        result = scan(saved(model(nodes, X, [value("y", None)], tensors), tmp_path))
+        assert result.exit_code in (1, 2), (changed, result.output, result.exception)
+        assert isinstance(result.exception, SystemExit), result.exception
+
+
+def test_size_beyond_int64(tmp_path: Path) -> None:
+    nodes = [node("Size", "x", "n"), node("Cast", "n", "y", to=FLOAT), node("Selu", "x", "z")]
+    outputs = [value("y", []), value("z", None)]
+    proto = model(nodes, [value("x", [2**40, 2**40])], outputs)
+    assert scan(saved(proto, tmp_path)).exit_code == 1
+
+
+# ---- The toolkit ---------------------------------------------------------------------------------
+
+
+def test_the_toolkit_gets_the_cleaned_model(tmp_path: Path) -> None:
+    """Its message names the user's file."""
+    file = saved(reshaped(), tmp_path)
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\ncp "$2" "$(dirname "$0")/seen"\necho "refuses $2" >&2\nexit 1\n')
+    python.chmod(0o755)
+    assert f"refuses {file}" in scan(file, "--toolkit", python, "--json").stdout
+    assert types(onnx.load(tmp_path / "seen")) == ["Reshape", "Add", "Selu"]
+    scan(file, "--toolkit", python, "--as-is")
+    assert (tmp_path / "seen").read_bytes() == file.read_bytes()

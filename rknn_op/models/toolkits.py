@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tempfile
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ TIMEOUT = 1800.0
 """Seconds for a script; conversions of large models take minutes."""
 
 _MAX_REASON = 400
+_VERSION = re.compile(r"^\d+\.\S+$", re.M)
 
 
 @dataclass(frozen=True)
@@ -25,15 +27,17 @@ class Answer:
         version: the toolkit's version; empty if it refuses the model.
         refusal: its reason for refusing the model, or its crash; empty if it succeeds.
         left: the names of the operators that it leaves in the model, if that was asked.
+        disabled_rules: the rules of its optimizer that fail for the model, and were left out.
     """
 
     version: str = ""
     refusal: str = ""
     left: frozenset[str] = frozenset()
+    disabled_rules: tuple[str, ...] = ()
 
 
 def run(toolkit: Toolkit, python: Path, script: Path, arguments: list[str], folder: Path) -> Answer:
-    """Run a script of a toolkit.
+    """Run a script of a toolkit; again without a rule of its optimizer as long as one fails.
 
     Args:
         toolkit: the toolkit.
@@ -46,17 +50,24 @@ def run(toolkit: Toolkit, python: Path, script: Path, arguments: list[str], fold
         OpkitError: this Python has no such toolkit, or the script does not end in time.
     """
     where = f"--toolkit {python}"
-    command = [str(python), str(script), *arguments]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, cwd=folder, timeout=TIMEOUT, check=False
-        )
-    except OSError as error:
-        raise OpkitError(f"{where}: cannot be started: {error.strerror}") from None
-    except subprocess.TimeoutExpired:
-        raise OpkitError(f"{where}: no answer in {TIMEOUT:g} s") from None
-    if done.returncode == 0:
-        return Answer(done.stdout.decode(errors="replace").split()[-1])
+    rules: list[str] = []
+    while True:
+        command = [str(python), str(script), *arguments, *rules]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, cwd=folder, timeout=TIMEOUT, check=False
+            )
+        except OSError as error:
+            raise OpkitError(f"{where}: cannot be started: {error.strerror}") from None
+        except subprocess.TimeoutExpired:
+            raise OpkitError(f"{where}: no answer in {TIMEOUT:g} s") from None
+        if done.returncode == 0:
+            *_, version = _VERSION.findall(done.stdout.decode(errors="replace"))
+            return Answer(version, disabled_rules=tuple(rules))
+        failed = toolkit.failed_rule(done.stdout + done.stderr)
+        if not failed or failed in rules:
+            break
+        rules.append(failed)
     last = (done.stderr.decode(errors="replace").strip() or "no message").splitlines()[-1]
     if f"No module named '{toolkit.module}'" in last:
         raise OpkitError(f"{where}: {toolkit.name} is not installed for this Python")

@@ -146,8 +146,9 @@ class ConverterRules:
 class Toolkit:
     """A toolkit that converts and simulates models, in a Python of its own.
 
-    Its scripts run in that Python. The last line of their stdout is the toolkit's version; after an
-    error, the last line of stderr is the reason, and the exit status is not 0.
+    Its scripts run in that Python. Their last arguments are the rules of the toolkit's optimizer to
+    disable. A line of their stdout is the toolkit's version, whose own log may be behind it; after
+    an error, the last line of stderr is the reason, and the exit status is not 0.
 
     Attributes:
         name: its name for people.
@@ -160,6 +161,8 @@ class Toolkit:
         left: (content of a package) -> the names of the operators that the toolkit leaves in it.
         simulate: the script that builds and simulates a grafted model; its argument is a JSON file,
             whose keys the script documents.
+        failed_rule: (output of a script) -> the rule of the toolkit's optimizer that failed; empty:
+            none.
         scripts: the folder of a repository with the converter's scripts.
         class_file: (operator) -> the file of a repository with the class that the toolkit needs;
             empty: none.
@@ -175,6 +178,7 @@ class Toolkit:
     build: Path
     left: Callable[[bytes], Iterable[str]]
     simulate: Path
+    failed_rule: Callable[[bytes], str]
     scripts: str
     class_file: Callable[[OpSpec], str]
     simulated_types: Mapping[str, str] = field(default_factory=dict)

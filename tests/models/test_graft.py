@@ -956,6 +956,31 @@ def test_simulated_outputs(
         assert done.exit_code == 0, done.output
 
 
+def test_failing_rules_of_the_toolkit_are_disabled(
+    tmp_path: Path, repositories: Mapping[str, Path]
+) -> None:
+    """As long as the toolkit names another one; its log may end behind the version."""
+    python = tmp_path / "python"
+    failing = """
+for rule in ("fuse_a", "squeeze_b"):
+    if rule not in sys.argv[3:]:
+        print(f"You can add disable_rules=['{rule}'] in rknn.config() to temporarily ...")
+        sys.exit("build: AttributeError")
+"""
+    start, end = SIMULATOR.format(python=sys.executable, result="y").split("\nwork =")
+    python.write_text(f"{start}{failing}\nwork ={end}print('one line more')\n")
+    python.chmod(0o755)
+    file, roots = saved(chain([1.5]), tmp_path), [repositories["Selu"]]
+    done = graft(file, roots, tmp_path / "out.onnx", "--toolkit", python)
+    assert done.exit_code == 0, done.output
+    named = "RKNN-Toolkit2 9.9.9 with disable_rules=['fuse_a', 'squeeze_b'] for rk3588:"
+    assert f"\n{named}\n" in done.stdout
+    for written in tmp_path.glob("out.*"):
+        written.unlink()
+    python.write_text(python.read_text().replace("in sys.argv[3:]", "in sys.argv[9:]"))
+    assert "build: AttributeError" in refused(file, roots, "--toolkit", python)
+
+
 def test_python_without_the_toolkit(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
     file, roots = saved(chain([1.5]), tmp_path), [repositories["Selu"]]
     message = refused(file, roots, "--toolkit", sys.executable)

@@ -275,6 +275,8 @@ def simulate(
             "shows what the toolkit refuses"
         )
     called = f"{toolkit.name} {done.version}"
+    if done.disabled_rules:
+        called += f" with disable_rules={[*done.disabled_rules]}"
     if is_scalar:
         reason = "the simulator does not support scalar inputs"
         return Simulation(request.target, called, skipped=reason)

@@ -38,6 +38,7 @@ DTYPES = ("float32", "float16", "int8", "uint8", "int32", "int64", "bool")
 TOLERANCE = 2e-3  # relative, of float16; the simulator rounds floats to it
 QUANTIZED_TOLERANCE = 1e-2  # of the largest output, of int8
 SMALLEST_NORMAL = 2.0**-14  # of float16
+FAILED_RULE = r"You can add disable_rules=\['(\w+)'\]"
 IGNORED = ("does not exist in the final RKNN model", "Ignore this call")  # only warnings
 LOGGER = "rknnLogger"
 
@@ -53,8 +54,9 @@ class Converter:
     librknnrt crashes on them.
     """
 
-    def __init__(self, operators):
+    def __init__(self, operators, disabled_rules=()):
         self.operators = list(operators)
+        self.config = {"disable_rules": list(disabled_rules)} if disabled_rules else {}
         self.op_types = [operator.op_type for operator in operators]
         self._records = []
         self._handler = logging.Handler()
@@ -74,7 +76,7 @@ class Converter:
         rknn = RKNN(verbose=False)
         logging.getLogger(LOGGER).addHandler(self._handler)
         try:
-            self._call(rknn.config, target_platform=target)
+            self._call(rknn.config, target_platform=target, **self.config)
             for operator in self.operators:
                 self._call(rknn.reg_custom_op, operator)
             try:
@@ -96,7 +98,11 @@ class Converter:
         try:
             result = function(*arguments, **options)
         except ValueError as error:
-            raise ConversionError(f"{function.__name__}: {cause(str(error))}") from None
+            text = f"{function.__name__}: {cause(str(error))}"
+            log = "".join(record.getMessage() for record in self._records)
+            for rule in re.findall(FAILED_RULE, log):
+                text += f"; the toolkit's rule {rule} fails: pass --disable-rules {rule}"
+            raise ConversionError(text) from None
         for record in self._records:
             message = plain(record.getMessage())
             if record.levelno >= logging.ERROR or any(text in message for text in IGNORED):
@@ -272,6 +278,9 @@ def main():
     parser.add_argument(
         "--custom-op", nargs="+", default=[], metavar="FILE", help="classes of other operators"
     )
+    parser.add_argument(
+        "--disable-rules", nargs="+", default=[], metavar="RULE", help="rules of the optimizer"
+    )
     parser.add_argument("--output", type=Path, metavar="FILE", help="the .rknn file of one target")
     arguments = parser.parse_args()
     model = arguments.model
@@ -287,7 +296,8 @@ def main():
         return
     try:
         operators = [each() for each in CLASSES]
-        converter = Converter([*operators, *map(load_operator, arguments.custom_op)])
+        operators += map(load_operator, arguments.custom_op)
+        converter = Converter(operators, arguments.disable_rules)
         output = arguments.output or model.with_name(f"{model.stem}_{targets[0]}.rknn")
         print(convert(converter, model, targets[0], arguments.quantize, output))
     except (ConversionError, OSError) as error:

@@ -79,6 +79,12 @@ def _left(package: bytes) -> Iterator[str]:
             yield name
 
 
+def _failed_rule(output: bytes) -> str:
+    """Return the rule that the toolkit advises to disable after an error in it."""
+    found = re.search(rb"You can add disable_rules=\['(\w+)'\]", output)
+    return found[1].decode() if found else ""
+
+
 TOOLKIT = Toolkit(
     name="RKNN-Toolkit2",
     distribution=DISTRIBUTION,
@@ -89,6 +95,7 @@ TOOLKIT = Toolkit(
     build=Path(__file__).with_name("toolkit_worker.py"),
     left=_left,
     simulate=Path(__file__).with_name("simulation_worker.py"),
+    failed_rule=_failed_rule,
     scripts=FOLDER,
     class_file=lambda spec: (
         "" if settings(spec).is_standard else f"{FOLDER}/{spec.lower}_custom_op.py"

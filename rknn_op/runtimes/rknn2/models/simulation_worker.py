@@ -1,8 +1,8 @@
 """Converts and simulates a grafted model; runs in the Python of RKNN-Toolkit2.
 
-    python simulation_worker.py WORK
+    python simulation_worker.py WORK [RULE...]
 
-WORK is a JSON file:
+RULE is a rule of the toolkit's optimizer to disable. WORK is a JSON file:
 
     scripts   a repository's folder with convert.py
     classes   the files with the operators' classes
@@ -12,7 +12,7 @@ WORK is a JSON file:
     outputs   the .npz file to write, with the arrays of the outputs, in order
     package   the .rknn file to write
 
-The last line of stdout is the toolkit's version. On an error the last line of stderr is the reason,
+A line of stdout is the toolkit's version. On an error the last line of stderr is the reason,
 and the exit status is 1.
 """
 
@@ -35,7 +35,7 @@ def main() -> None:
     convert: Any = import_module("convert")
     try:
         operators = [convert.load_operator(file) for file in work["classes"]]
-        converter = convert.Converter(operators)
+        converter = convert.Converter(operators, sys.argv[2:])
         with converter.converted(
             Path(work["model"]), work["target"], output=Path(work["package"])
         ) as simulate:

@@ -1,9 +1,10 @@
 """Builds a model for a chip; runs in the Python of RKNN-Toolkit2.
 
-    python toolkit_worker.py MODEL TARGET PACKAGE
+    python toolkit_worker.py MODEL TARGET PACKAGE [RULE...]
 
-Writes the package, the .rknn file. The last line of stdout is the toolkit's version. If the toolkit
-refuses the model, its reason is the last line of stderr, and the exit status is 1.
+RULE is a rule of the toolkit's optimizer to disable. Writes the package, the .rknn file. A line of
+stdout is the toolkit's version. If the toolkit refuses the model, its reason is the last line of
+stderr, and the exit status is 1.
 """
 
 import importlib.metadata
@@ -16,10 +17,11 @@ from rknn.api import RKNN
 
 def main() -> None:
     """Build the model of the command line."""
-    model, target, package = sys.argv[1:]
+    model, target, package, *rules = sys.argv[1:]
+    disabled = {"disable_rules": rules} if rules else {}
     rknn = RKNN(verbose=False)
     steps: tuple[tuple[str, Callable[[], Any]], ...] = (
-        ("config", lambda: rknn.config(target_platform=target)),
+        ("config", lambda: rknn.config(target_platform=target, **disabled)),
         ("load_onnx", lambda: rknn.load_onnx(model)),
         ("build", lambda: rknn.build(do_quantization=False)),
         ("export_rknn", lambda: rknn.export_rknn(package)),

@@ -81,6 +81,11 @@ if TYPE_CHECKING:
 )
 @values.as_is
 @click.option(
+    "--quantize",
+    is_flag=True,
+    help="With --from: for each recorded case also NAME_int8, with its inputs rounded to int8.",
+)
+@click.option(
     "--library",
     "library_names",
     multiple=True,
@@ -152,6 +157,7 @@ def command(
     inputs: Path | None,
     toolkit: Path | None,
     as_is: bool,
+    quantize: bool,
     library_names: tuple[str, ...],
     path: Path | None,
     workspace_: Path | None,
@@ -206,12 +212,10 @@ def command(
         from rknn_op.models.drafting.selection import Selection  # only here: it imports models
 
         selection = Selection(op_type, node, is_all)
-        _create_from(model, selection, path, choices, inputs, toolkit, as_is, output)
+        _create_from(model, selection, path, choices, inputs, toolkit, as_is, quantize, output)
         return
-    if (op_type, node, is_all, inputs, toolkit, as_is) != (None, None, False, None, None, False):
-        raise click.UsageError(
-            "--op, --node, --all, --inputs, --toolkit and --as-is need --from MODEL."
-        )
+    if {op_type, node, inputs, toolkit} != {None} or is_all or as_is or quantize:
+        raise click.UsageError("The options for models, such as --op and --all, need --from MODEL.")
     if len(configs) > 1:
         if new_repository.STDIN in configs:
             raise click.UsageError("- (standard input) is a single description.")
@@ -367,6 +371,7 @@ def _create_from(
     inputs: Path | None,
     toolkit: Path | None,
     as_is: bool,
+    is_quantized: bool,
     output: Output,
 ) -> None:
     """Make the repositories for operators of a model; print their contents."""
@@ -378,7 +383,7 @@ def _create_from(
         raise click.UsageError("--toolkit needs --all.")
     from rknn_op.models.drafting import from_model  # only here: it imports numpy
 
-    plans = from_model.plans(model, selection, path, choices, inputs, toolkit, as_is)
+    plans = from_model.plans(model, selection, path, choices, inputs, toolkit, as_is, is_quantized)
     _create_planned([each.plan for each in plans.planned], output)
     if not output.is_json:
         click.echo(from_model.report(plans, is_made=not output.dry_run), nl=False)

@@ -408,6 +408,40 @@ def test_inputs_of_the_user(tmp_path: Path) -> None:
         assert case["inputs/x"].tolist() == array.tolist()
 
 
+def test_cases_of_int8(tmp_path: Path) -> None:
+    """Steps from -1 to 1.55, 255 * 0.01: 0 is a step, and NaN stays."""
+    array = np.array([[-1, 1.55, 0.004, 0.0149, 0.0151, np.nan]], np.float32)
+    np.savez(tmp_path / "in.npz", x=array)
+    options = ("--op", "Softplus", "--inputs", tmp_path / "in.npz", "--quantize")
+    path, printed = created(single("Softplus", {"x": [1, 6]}), tmp_path, *options)
+    assert "Recorded cases: 2" in printed
+    folder = path / "tests/data"
+    assert sorted(each.name for each in folder.iterdir()) == ["node.npz", "node_int8.npz"]
+    with np.load(folder / "node_int8.npz") as case:
+        rounded = case["inputs/x"]
+        assert not [name for name in case.files if name.startswith("outputs/")]
+    assert rounded.dtype == np.float32
+    np.testing.assert_allclose(rounded, [[-1, 1.55, 0, 0.01, 0.02, np.nan]], atol=1e-6)
+    with np.load(folder / "node.npz") as case:
+        np.testing.assert_array_equal(case["inputs/x"], array)
+
+
+def test_constants_and_integers_are_not_of_int8(tmp_path: Path) -> None:
+    weights = np.linspace(-1, 1, 6, dtype=np.float32).reshape(3, 2, 1, 1)
+    shapes = {"x": [1, 2, 5, 5], "w": weights, "offset": [1, 2, 5, 5]}
+    path, _ = created(
+        single("DeformConv", shapes, 19), tmp_path, "--op", "DeformConv", "--quantize"
+    )
+    with np.load(path / "tests/data/node_int8.npz") as case:
+        np.testing.assert_array_equal(case["inputs/w"], weights)
+    indices = single("Gather", {"data": np.eye(2, dtype=np.float32), "indices": [3]})
+    indices.graph.input[0].type.tensor_type.elem_type = TensorProto.INT64
+    again = tmp_path / "again"
+    again.mkdir()
+    path, _ = created(indices, again, "--op", "Gather", "--quantize")
+    assert [each.name for each in (path / "tests/data").iterdir()] == ["node.npz"]
+
+
 @pytest.mark.parametrize(
     ("proto", "phrases"),
     [
@@ -556,6 +590,7 @@ def test_nodes_without_a_choice(tmp_path: Path, option: list[str], message: str)
         (["--op", "A", "-c", "a.yml"], "need --from MODEL"),
         (["-c", "a.yml", "--as-is"], "need --from MODEL"),
         (["--from", "m.onnx", "--op", "A", "-p", "x", "--toolkit", "p"], "--toolkit needs --all"),
+        (["--quantize", "-c", "a.yml"], "need --from MODEL"),
         ([], "Missing NAME, or option"),
     ],
 )
@@ -796,9 +831,10 @@ def test_impossible_attributes(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.slow
 def test_library_operator_is_green(tmp_path: Path) -> None:
-    path, _ = created(detection_head(), tmp_path, "--op", "GridSample")
+    path, _ = created(detection_head(), tmp_path, "--op", "GridSample", "--quantize")
     result = Repository(path).scons("check", "quick=1")
     assert counts(result.stdout)["reference"] == 1
+    assert "head_grid_int8" in (path / "build/check/log.jsonl").read_text()
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from rknn_op.creation.wheel import Extra
 from rknn_op.messages import step, track
 from rknn_op.models import scanning
 from rknn_op.models.drafting.drafts import Draft, Source, Task, draft
+from rknn_op.models.drafting.int8_calls import with_int8
 from rknn_op.models.drafting.node_signatures import called
 from rknn_op.models.drafting.selection import Selection, selected_nodes, type_name
 from rknn_op.models.model_graph import Model, Node, plain
@@ -70,6 +71,7 @@ def plans(
     inputs: Path | None = None,
     toolkit: Path | None = None,
     as_is: bool = False,
+    is_quantized: bool = False,
 ) -> Plans:
     """Return the plans for operators of a model.
 
@@ -81,6 +83,7 @@ def plans(
         inputs: an .npz file with the model's inputs; None: random ones.
         toolkit: a Python with the target's toolkit, which decides what is missing; None: the lists.
         as_is: do not clean the model.
+        is_quantized: whether there are also cases with the numbers of int8.
 
     Raises:
         OpkitError: the model, a choice or the inputs are invalid, or the only operator cannot be
@@ -114,6 +117,8 @@ def plans(
     with step("running the model, to record cases"):
         if model.framework == "onnx":
             recording = record(model, nodes, inputs)
+            if is_quantized:
+                recording = replace(recording, calls=(*with_int8(recording.calls),))
         else:
             note = "no library here runs a frozen graph"
             if inputs:

@@ -65,6 +65,7 @@ def recorded_cases(
     size, tolerance, too_many = 0, 0.0, sys.maxsize
     for call in calls:
         base = re.sub(r"[^A-Za-z0-9_-]+", "_", call.node.name).strip("_-")[:60] or "node"
+        base += call.suffix
         used = {each.lower() for each in files}
         names = (base, *(f"{base}_{index}" for index in range(2, len(files) + 3)))
         name = next(each for each in names if f"{each}.npz".lower() not in used)

@@ -64,11 +64,13 @@ class Call:
         node: the node.
         inputs: position -> array; also of constant inputs, which may have no dimension.
         outputs: position -> array; empty if onnxruntime does not implement the operator.
+        suffix: the suffix of its case's name.
     """
 
     node: Node
     inputs: Mapping[int, Array]
     outputs: Mapping[int, Array] = field(default_factory=dict)
+    suffix: str = ""
 
 
 @dataclass(frozen=True)

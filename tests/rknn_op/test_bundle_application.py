@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -142,6 +143,21 @@ def test_runs_and_layers(program: Path) -> None:
     assert done.stdout.splitlines()[-1] == "1 cstTwice CPU 5 us"
 
 
+@pytest.mark.parametrize(
+    ("normalization", "means", "stds"),
+    [("0:255", 0, 255), ("1,2.5,-3:2,4,0.5", [1, 2.5, -3], [2, 4, 0.5])],
+)
+def test_images(program: Path, normalization: str, means: Any, stds: Any) -> None:
+    """The input of the shape 1x2x3 has 3 channels."""
+    pixels = np.array([[0, 1, 2], [127, 254, 255]], np.uint8)
+    pixels.tofile(program.parent / "image.bin")
+    options = ("-o", str(program.parent), "-i", normalization)
+    status, _, done = run(program, *options, "model.rknn", "image.bin")
+    assert status == 0, done.stderr
+    output = np.fromfile(program.parent / "output_0.bin", "float32").reshape(2, 3)
+    np.testing.assert_allclose(output, (pixels - means) / np.array(stds) * 2 + 1, rtol=1e-6)
+
+
 def test_inputs_without_files(program: Path) -> None:
     def statistics(*arguments: str) -> str:
         return run(program, *arguments, "model.rknn")[2].stdout.splitlines()[-1].partition(", ")[2]
@@ -186,7 +202,23 @@ def test_failing_call_is_named(call: str, named: str, program: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        ("", 2, "Usage: run_model [-h] [-l]"),
+        ("", 2, "Usage: run_model [-h] [-i MEANS:STDS]"),
+        *(
+            (f"-i {text} model.rknn", 2, f"error: -i {text}: expected MEAN:STD")
+            for text in (
+                "1",
+                "1:",
+                ":1",
+                "1:2,3",
+                "1:0",
+                "1:-1",
+                "1,2,3,4,5:1,2,3,4,5",
+                "1:a",
+                "1:2:",
+            )
+        ),
+        ("-i 1,2:3,4 model.rknn image.bin", 1, "error: -i: 2 means, expected 1 or 3 for input 'x'"),
+        ("-i 1:2 model.rknn input.bin", 1, "error: input.bin: 24 bytes, expected 6 for input 'x'"),
         ("-n 0 model.rknn", 2, "error: -n 0: expected a count of runs"),
         ("no.rknn", 1, "error: no.rknn: No such file or directory"),
         (".", 1, "error: .: "),

@@ -19,21 +19,34 @@
 #include "custom_ops.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
+#define MAX_CHANNELS 4
 
 static const char HELP[] =
-    "Usage: run_model [-h] [-l] [-n RUNS] [-o FOLDER] [-z] MODEL.rknn [INPUT.bin ...]\n"
+    "Usage: run_model [-h] [-i MEANS:STDS] [-l] [-n RUNS] [-o FOLDER] [-z]\n"
+    "                 MODEL.rknn [INPUT.bin ...]\n"
     "\n"
     "Runs a model. Each INPUT.bin has the elements of an input, of the layout and type that the\n"
     "program prints for it. Without files, inputs are random.\n"
     "\n"
     "  -h         print this help\n"
+    "  -i MEANS:STDS\n"
+    "             float32 inputs are images, files of uint8: an element is (byte - MEAN) / STD of\n"
+    "             its channel, the last axis: -i 124,116,104:58,57,57, or -i 0:255 for all\n"
     "  -l         print the runtime's table of the time of each layer\n"
     "  -n RUNS    the count of runs; default: 1\n"
     "  -o FOLDER  write the outputs of the last run to FOLDER/output_0.bin, ...\n"
     "  -z         inputs are zeros, not random\n";
 
+/* An element of an image's channel is (byte - mean) / std. */
+struct normalization {
+    float means[MAX_CHANNELS];
+    float stds[MAX_CHANNELS];
+    uint32_t channels; /* 0: inputs are not images; 1: the numbers are those of all channels */
+};
+
 struct options {
     const char *model;
+    struct normalization normalization;
     char **input_files;
     uint32_t input_file_count;
     const char *output_folder; /* NULL: outputs are not written */
@@ -324,12 +337,11 @@ static bool unload_model(struct model *model)
 
 /* ---- Inputs ---- */
 
-/* Returns new memory with the elements of an input, or NULL after an error. */
-static void *input_elements(const rknn_tensor_attr *attr, const char *path, bool is_random)
+/* Reads a file of a size, the one of an input. Returns NULL after an error. */
+static void *read_input(const char *path, uint32_t expected, const rknn_tensor_attr *attr)
 {
-    const uint32_t expected = size_of(attr);
-    uint32_t size = expected;
-    void *data = path != NULL ? read_file(path, &size) : allocate(expected, 1);
+    uint32_t size;
+    void *data = read_file(path, &size);
 
     if (data != NULL && size != expected) {
         fprintf(stderr, "error: %s: %" PRIu32 " bytes, expected %" PRIu32 " for input '%s'\n", path,
@@ -337,7 +349,44 @@ static void *input_elements(const rknn_tensor_attr *attr, const char *path, bool
         free(data);
         return NULL;
     }
-    if (data != NULL && path == NULL && is_random) {
+    return data;
+}
+
+/* Returns new memory with the float32 elements of an image, or NULL after an error. */
+static void *read_image(const char *path, const rknn_tensor_attr *attr,
+                        const struct normalization *normalization)
+{
+    /* The runtime takes NHWC. */
+    const uint32_t channels = attr->n_dims > 0 ? attr->dims[attr->n_dims - 1] : 1;
+
+    if (normalization->channels != 1 && normalization->channels != channels) {
+        fprintf(stderr, "error: -i: %" PRIu32 " means, expected 1 or %" PRIu32 " for input '%s'\n",
+                normalization->channels, channels, attr->name);
+        return NULL;
+    }
+    uint8_t *bytes = read_input(path, attr->n_elems, attr);
+    float *data = bytes != NULL ? allocate(attr->n_elems, sizeof *data) : NULL;
+    for (uint32_t i = 0; data != NULL && i < attr->n_elems; i++) {
+        const uint32_t channel = i % normalization->channels;
+        data[i] = ((float)bytes[i] - normalization->means[channel]) / normalization->stds[channel];
+    }
+    free(bytes);
+    return data;
+}
+
+/* Returns new memory with the elements of an input, or NULL after an error. */
+static void *input_elements(const rknn_tensor_attr *attr, const char *path,
+                            const struct options *options)
+{
+    const bool is_float = elements_of(attr)->type == RKNN_TENSOR_FLOAT32;
+
+    if (path != NULL) {
+        return options->normalization.channels > 0 && is_float
+                   ? read_image(path, attr, &options->normalization)
+                   : read_input(path, size_of(attr), attr);
+    }
+    void *data = allocate(size_of(attr), 1);
+    if (data != NULL && !options->wants_zeros) {
         fill_random(data, attr);
     }
     return data;
@@ -362,8 +411,7 @@ static bool set_inputs(const struct model *model, const struct options *options)
         printf("\n");
         inputs[i] = (rknn_input){
             .index = i,
-            .buf = input_elements(attr, has_files ? options->input_files[i] : NULL,
-                                  !options->wants_zeros),
+            .buf = input_elements(attr, has_files ? options->input_files[i] : NULL, options),
             .size = size_of(attr),
             .type = elements_of(attr)->type,
             .fmt = attr->fmt,
@@ -494,15 +542,55 @@ static bool parse_runs(const char *text, long *runs)
     return true;
 }
 
+/* Parses numbers with commas between them; returns their count, or 0 if they are not valid. */
+static uint32_t parse_numbers(const char *text, char last, float *numbers, const char **rest)
+{
+    for (uint32_t count = 0; count < MAX_CHANNELS; text = *rest + 1) {
+        char *end;
+        numbers[count++] = strtof(text, &end);
+        *rest = end;
+        if (end == text || (*end != ',' && *end != last)) {
+            return 0;
+        }
+        if (*end == last) {
+            return count;
+        }
+    }
+    return 0;
+}
+
+static bool parse_normalization(const char *text, struct normalization *normalization)
+{
+    const char *rest;
+    const uint32_t means = parse_numbers(text, ':', normalization->means, &rest);
+    const uint32_t stds = means > 0 ? parse_numbers(rest + 1, '\0', normalization->stds, &rest) : 0;
+    bool is_valid = stds > 0 && stds == means;
+
+    for (uint32_t i = 0; i < stds; i++) {
+        is_valid &= normalization->stds[i] > 0;
+    }
+    if (!is_valid) {
+        fprintf(stderr, "error: -i %s: expected MEAN:STD, or one of each for 2 to 4 channels\n",
+                text);
+    }
+    normalization->channels = means;
+    return is_valid;
+}
+
 static bool parse_options(int argc, char **argv, struct options *options)
 {
     int option;
 
-    while ((option = getopt(argc, argv, "hln:o:z")) != -1) {
+    while ((option = getopt(argc, argv, "hi:ln:o:z")) != -1) {
         switch (option) {
         case 'h':
             options->wants_help = true;
             return true;
+        case 'i':
+            if (!parse_normalization(optarg, &options->normalization)) {
+                return false;
+            }
+            break;
         case 'l':
             options->wants_layers = true;
             break;

@@ -52,6 +52,7 @@ ELSEWHERE = {
     **dict.fromkeys(test_docs.PAGES, "tests/test_docs.py"),
     "graft": "tests/models/test_graft_page.py",
     "index": "tests/test_readme.py",
+    "quantized": "tests/models/test_quantize.py",
     "scan": "tests/models/test_scan_page.py",
 }
 """Page -> the module that runs its commands."""

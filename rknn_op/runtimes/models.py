@@ -163,6 +163,9 @@ class Toolkit:
             whose keys the script documents.
         failed_rule: (output of a script) -> the rule of the toolkit's optimizer that failed; empty:
             none.
+        quantize: the script that converts a grafted model to float16 and to int8, simulates and
+            analyses it; its argument is a JSON file, whose keys the script documents.
+        algorithms: the algorithms of its calibration, the default first.
         scripts: the folder of a repository with the converter's scripts.
         class_file: (operator) -> the file of a repository with the class that the toolkit needs;
             empty: none.
@@ -179,6 +182,8 @@ class Toolkit:
     left: Callable[[bytes], Iterable[str]]
     simulate: Path
     failed_rule: Callable[[bytes], str]
+    quantize: Path
+    algorithms: Sequence[str]
     scripts: str
     class_file: Callable[[OpSpec], str]
     simulated_types: Mapping[str, str] = field(default_factory=dict)

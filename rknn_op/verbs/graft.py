@@ -44,6 +44,35 @@ from rknn_op.verbs.common import more_repositories, repositories
     f"package, OUT{' or OUT'.join(each.suffix for each in toolkits())}.",
 )
 @values.as_is
+@click.option(
+    "--quantize",
+    is_flag=True,
+    help="Convert to int8 with the samples of --dataset; the package is the int8 model. Compare it "
+    "and the float16 model with MODEL.",
+)
+@values.path_option(
+    "--dataset",
+    metavar="FILE|FOLDER",
+    help="The samples: a text file with the .npy files of a sample's inputs in each line, or a "
+    "folder of .npz files, or of .npy files for a model with one input.",
+)
+@click.option(
+    "--algorithm",
+    type=click.Choice([name for each in toolkits() for name in each.algorithms]),
+    help="The toolkit's algorithm of the calibration. Default: normal.",
+)
+@click.option(
+    "--hybrid",
+    multiple=True,
+    metavar="NODE",
+    help="A node that stays float16 in the int8 model, by its name or output; may be repeated.",
+)
+@click.option(
+    "--metric",
+    metavar="FILE.py:FUNCTION",
+    help="Your own function(outputs, inputs, index) -> number, for the outputs of MODEL, float16 "
+    "and int8 on each sample.",
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -56,6 +85,11 @@ def command(
     target: str | None,
     toolkit: Path | None,
     as_is: bool,
+    quantize: bool,
+    dataset: Path | None,
+    algorithm: str | None,
+    hybrid: tuple[str, ...],
+    metric: str | None,
 ) -> None:
     """Make nodes of a model those of operator repositories.
 
@@ -69,8 +103,19 @@ def command(
     from rknn_op.models.grafting.differences import table
     from rknn_op.models.grafting.graft_file import Options, graft_file
     from rknn_op.models.grafting.node_proof import node_table
+    from rknn_op.models.grafting.quantized import Quantization, tables
 
-    options = Options(inputs, max_error, toolkit, target, as_is)
+    quantization = None
+    if quantize:
+        if not (dataset and toolkit):
+            raise click.UsageError("--quantize requires --dataset FILE|FOLDER and --toolkit PYTHON")
+        if inputs:
+            raise click.UsageError("--inputs: not with --quantize, which compares on --dataset")
+        algorithm = algorithm or next(each.algorithms[0] for each in toolkits())
+        quantization = Quantization(dataset, algorithm, hybrid, metric or "")
+    elif dataset or algorithm or hybrid or metric:
+        raise click.UsageError("--dataset, --algorithm, --hybrid and --metric require --quantize")
+    options = Options(inputs, max_error, toolkit, target, as_is, quantization)
     outcome = graft_file(model, [*paths, *others] or [Path()], output, options)
     messages.warn(outcome.warnings)
     for node in outcome.graft.nodes:
@@ -90,6 +135,11 @@ def command(
         simulation = outcome.simulation
         click.echo(f"\n{simulation.toolkit} for {simulation.target}:")
         click.echo(simulation.skipped or table(simulation.differences))
+    if outcome.quantized:
+        count = outcome.quantized.samples
+        click.echo(f"\nint8, {count} sample{'s'[: count != 1]} of {printable(str(dataset))}:")
+        for text in tables(outcome.quantized):
+            click.echo(text)
     if outcome.problem:
         messages.error(outcome.problem)
         ctx.exit(1)

@@ -10,7 +10,16 @@ from click.shell_completion import ShellComplete
 
 from rknn_op.cli import VERBS, main
 
-FREE_TEXT = {"--author", "--changed", "--jobs", "--max-error", "--node", "--op"}
+FREE_TEXT = {
+    "--author",
+    "--changed",
+    "--hybrid",
+    "--jobs",
+    "--max-error",
+    "--metric",
+    "--node",
+    "--op",
+}
 """The options whose values only the user, or a file, knows."""
 
 

@@ -22,6 +22,12 @@ from rknn_op.models.grafting.grafted_model import (
     refuse_for_converter,
 )
 from rknn_op.models.grafting.proof import Proof, Request, Simulation, prove, simulate, write_shapes
+from rknn_op.models.grafting.quantized import (
+    Quantization,
+    Quantized,
+    quantize,
+    write_samples,
+)
 from rknn_op.models.running.cleaned_models import cleaned_model, compared
 from rknn_op.models.running.model_inputs import random_inputs, read_inputs
 from rknn_op.models.running.weights import opened
@@ -46,6 +52,8 @@ class Options:
         toolkit: a Python with the toolkit; None: no conversion.
         target: the target; None: the default.
         as_is: do not clean the model.
+        quantization: the conversion to int8, whose first sample is in place of `inputs`; None: to
+            float16.
     """
 
     inputs: Path | None = None
@@ -53,6 +61,7 @@ class Options:
     toolkit: Path | None = None
     target: str | None = None
     as_is: bool = False
+    quantization: Quantization | None = None
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,7 @@ class Outcome:
         graft: the grafted model.
         proof: its comparison with the original.
         simulation: the comparison of the converted model; None: not converted.
+        quantized: the comparison of the int8 model; None: not quantized.
         warnings: messages.
         files: the new files; empty if outputs differ.
     """
@@ -70,6 +80,7 @@ class Outcome:
     graft: Graft
     proof: Proof
     simulation: Simulation | None = None
+    quantized: Quantized | None = None
     warnings: Sequence[str] = ()
     files: tuple[Path, ...] = ()
 
@@ -117,9 +128,14 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
         source, model = (raw, onnx_model.read(file)) if options.as_is else cleaned_model(raw)
         grafted = graft(source, model, found)
         refuse_for_converter(model, runtime)
-        inputs = read_inputs(options.inputs, model) if options.inputs else random_inputs(model)
+        dataset = None
+        has_inputs = options.inputs is not None or options.quantization is not None
+        if toolkit and options.quantization:
+            dataset = write_samples(options.quantization.dataset, model, toolkit, folder)
+            inputs = dataset.inputs(0)
+        else:
+            inputs = read_inputs(options.inputs, model) if options.inputs else random_inputs(model)
         with step("running both models"):
-            has_inputs = options.inputs is not None
             proof = prove(source, grafted, inputs, options.max_error, runtime, has_inputs)
         warnings = [*converter_warnings(grafted, runtime), *proof.notes]
         outcome = Outcome(grafted, proof, warnings=warnings)
@@ -133,9 +149,17 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
             package = folder / output.with_suffix(toolkit.suffix).name
             target = options.target or runtime.describe.default_target
             request = Request(toolkit, options.toolkit, files[-1], found, target, inputs, package)
-            with step(f"converting and simulating with {toolkit.name}"):
-                simulated = simulate(request, proof.outputs, options.max_error)
-            outcome = replace(outcome, simulation=simulated)
+            if dataset and options.quantization:
+                of_original = None if proof.not_compared else source
+                quantized = quantize(
+                    request, of_original, grafted, dataset, options.quantization, options.max_error
+                )
+                simulated = Simulation(target, quantized.toolkit, quantized.differences)
+                outcome = replace(outcome, quantized=quantized, simulation=simulated)
+            else:
+                with step(f"converting and simulating with {toolkit.name}"):
+                    simulated = simulate(request, proof.outputs, options.max_error)
+                outcome = replace(outcome, simulation=simulated)
             if outcome.problem:
                 return outcome
             files.append(package)

@@ -209,6 +209,45 @@ class Request:
     inputs: Mapping[str, Array]
     package: Path
 
+    def simulated(self, inputs: Mapping[str, Array]) -> list[Array]:
+        """Return arrays of the inputs in order, in the dtypes of the simulator."""
+        types = self.toolkit.simulated_types
+        return [
+            inputs[name].astype(types.get(str(inputs[name].dtype), inputs[name].dtype), copy=False)
+            for name in self.inputs
+        ]
+
+    def run(self, script: Path, work: Mapping[str, Any], folder: Path) -> str:
+        """Run a script of the toolkit on the model; return the toolkit's name and version.
+
+        Args:
+            script: the script.
+            work: its own keys of the JSON file.
+            folder: the working directory.
+
+        Raises:
+            OpkitError: the toolkit fails or is not there.
+        """
+        roots = [(each.operator.root.resolve(), each.spec) for each in self.customs]
+        files = [(root, self.toolkit.class_file(spec)) for root, spec in roots]
+        of_all = {
+            "scripts": str(roots[0][0] / self.toolkit.scripts),
+            "classes": [str(root / file) for root, file in files if file],
+            "model": str(self.model.absolute()),
+            "target": self.target,
+            "package": str(self.package.absolute()),
+        }
+        file_of_work = folder / "work.json"
+        file_of_work.write_text(json.dumps({**of_all, **work}), encoding="utf-8")
+        done = run(self.toolkit, self.python, script, [str(file_of_work)], folder)
+        if done.refusal:
+            raise OpkitError(
+                f"--toolkit {self.python}: {done.refusal}; `rknn-op scan MODEL --toolkit PYTHON` "
+                "shows what the toolkit refuses"
+            )
+        rules = f" with disable_rules={[*done.disabled_rules]}" if done.disabled_rules else ""
+        return f"{self.toolkit.name} {done.version}{rules}"
+
 
 @dataclass(frozen=True)
 class Simulation:
@@ -242,53 +281,36 @@ def simulate(
     Raises:
         OpkitError: the toolkit fails or is not there.
     """
-    toolkit = request.toolkit
     is_scalar = any(array.ndim == 0 for array in request.inputs.values())
     folder = request.package.parent
     inputs, outputs = folder / "inputs.npz", folder / "outputs.npz"
     # By position: names of tensors are not names of files.
-    arrays = [
-        array.astype(toolkit.simulated_types.get(str(array.dtype), array.dtype), copy=False)
-        for array in request.inputs.values()
-    ]
-    np.savez(inputs, *arrays)
-    classes = [
-        str(each.operator.root.resolve() / file)
-        for each in request.customs
-        if (file := toolkit.class_file(each.spec))
-    ]
-    work = {
-        "scripts": str(request.customs[0].operator.root.resolve() / toolkit.scripts),
-        "classes": classes,
-        "model": str(request.model.absolute()),
-        "target": request.target,
-        "inputs": "" if is_scalar else str(inputs),
-        "outputs": str(outputs),
-        "package": str(request.package.absolute()),
-    }
-    file_of_work = folder / "work.json"
-    file_of_work.write_text(json.dumps(work), encoding="utf-8")
-    done = run(toolkit, request.python, toolkit.simulate, [str(file_of_work)], folder)
-    if done.refusal:
-        raise OpkitError(
-            f"--toolkit {request.python}: {done.refusal}; `rknn-op scan MODEL --toolkit PYTHON` "
-            "shows what the toolkit refuses"
-        )
-    called = f"{toolkit.name} {done.version}"
-    if done.disabled_rules:
-        called += f" with disable_rules={[*done.disabled_rules]}"
+    np.savez(inputs, *request.simulated(request.inputs))
+    work = {"inputs": "" if is_scalar else str(inputs), "outputs": str(outputs)}
+    called = request.run(request.toolkit.simulate, work, folder)
     if is_scalar:
         reason = "the simulator does not support scalar inputs"
         return Simulation(request.target, called, skipped=reason)
+    differences = compare_simulated(outputs, expected, max_error)
+    return Simulation(request.target, called, differences)
+
+
+def compare_simulated(
+    outputs: Path, expected: Mapping[str, Array], max_error: float | None
+) -> tuple[Difference, ...]:
+    """Compare the outputs of the simulator, an .npz file, with the expected ones; see simulate.
+
+    Raises:
+        OpkitError: the simulator gives another count of outputs.
+    """
     with np.load(outputs) as file:
         results = [*file.values()]
     if len(results) != len(expected):
         raise OpkitError(f"the simulator gives {len(results)} outputs (expected {len(expected)})")
-    differences = tuple(
+    return tuple(
         _simulated_difference(name, result, array, max_error)
         for (name, array), result in zip(expected.items(), results, strict=True)
     )
-    return Simulation(request.target, called, differences)
 
 
 def _simulated_difference(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -168,14 +168,28 @@ def read_inputs(file: Path, model: Model) -> dict[str, Array]:
     except Exception as error:  # numpy, zipfile and zlib raise a dozen types for damaged files
         reason = printable(str(error).partition("\n")[0])
         raise OpkitError(f"{file}: is not an .npz file of numpy arrays: {reason}") from None
+    check_inputs(arrays, model, str(file))
+    return arrays
+
+
+def check_inputs(arrays: Mapping[str, Array], model: Model, where: str) -> None:
+    """Require arrays that match the inputs of a model.
+
+    Args:
+        arrays: the arrays by name.
+        model: the model.
+        where: their place, for messages.
+
+    Raises:
+        OpkitError: a name, dtype or shape differs.
+    """
     expected = {each.name: each for each in model.inputs}
     if arrays.keys() != expected.keys():
         found = ", ".join(map(_called, arrays)) or "no arrays"
-        raise OpkitError(f"{file}: has {found} (expected {', '.join(map(_called, expected))})")
+        raise OpkitError(f"{where}: has {found} (expected {', '.join(map(_called, expected))})")
     for name, array in arrays.items():
         if problem := _problem(array, expected[name]):
-            raise OpkitError(f"{file}: {_called(name)}: {problem}")
-    return arrays
+            raise OpkitError(f"{where}: {_called(name)}: {problem}")
 
 
 def _called(name: str) -> str:

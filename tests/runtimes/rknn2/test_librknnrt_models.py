@@ -22,6 +22,7 @@ from opkit.runtimes.invocation import Array
 from opkit.toolchains.abi import ABIS
 from tests.compiling import OPKIT, build
 from tests.repositories import Repository
+from tests.rknn_op.command import succeeded
 from tests.rknn_op.test_bundle import SDK, bundle
 from tests.runtimes.rknn2.support import HEADERS
 from tests.runtimes.rknn2.test_simulator import toolkit_python
@@ -43,12 +44,12 @@ CROPPED: dict[str, Any] = {"axes": [0, 1], "shape": [3, 8]}
 INPUT = np.linspace(-2, 2, 120).astype("float16").astype("float32").reshape(5, 6, 4)
 
 
-def write_model(path: Path) -> None:
+def write_model(path: Path, curve: str = "Curve", crop: str = "Crop") -> None:
     """Write a model of three nodes, of operators that the toolkit does not know."""
     nodes = [
-        helper.make_node("Curve", ["x"], ["a"], "first", domain="theirs", **CLAMPED),
-        helper.make_node("Crop", ["a"], ["b"], "middle", domain="theirs", **CROPPED),
-        helper.make_node("Curve", ["b"], ["y"], "last", domain="theirs", **EXTENDED),
+        helper.make_node(curve, ["x"], ["a"], "first", domain="theirs", **CLAMPED),
+        helper.make_node(crop, ["a"], ["b"], "middle", domain="theirs", **CROPPED),
+        helper.make_node(curve, ["b"], ["y"], "last", domain="theirs", **EXTENDED),
     ]
     x, y = (
         helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
@@ -69,20 +70,24 @@ def expected(curve: Path, crop: Path) -> Array:
     return array
 
 
-def test_operators_in_one_model(example: Callable[..., Repository], tmp_path: Path) -> None:
-    library = Path(LIBRKNNRT).absolute()
-    abi, python = abi_of(library), toolkit_python()
+@pytest.fixture
+def operators(example: Callable[..., Repository]) -> tuple[Path, Path]:
+    """Return the repositories of the model's operators."""
     curve, crop = (example(name, "rknn2").path for name in ("piecewise_linear", "center_crop_pad"))
-    write_model(tmp_path / "0.onnx")
-    for number, (root, old) in enumerate([(curve, "Curve"), (crop, "Crop")]):
-        script = root / "rknn2/make_onnx.py"
-        models = [f"{number + 1}.onnx", "--from", f"{number}.onnx"]
-        subprocess.run([python, script, *models, "--rename", old], cwd=tmp_path, check=True)
-    words = ["-t", "rk3588", "--abi", abi, "--model", "2.onnx", "--toolkit", python, "-o", "app"]
-    made = bundle("-p", curve, crop, *words, cwd=tmp_path)
+    return curve, crop
+
+
+def run_in_librknnrt(
+    folder: Path, model: str, operators: tuple[Path, Path], *options: str
+) -> Array:
+    """Return the output of a model in the application that `bundle` makes of it."""
+    library = Path(LIBRKNNRT).absolute()
+    abi = abi_of(library)
+    words = ["-t", "rk3588", "--abi", abi, "--model", model, "-o", "app", *options]
+    made = bundle("-p", *operators, *words, cwd=folder)
     assert made.returncode == 0, made.stderr
 
-    app = tmp_path / "app"
+    app = folder / "app"
     build(
         app / "run_model",
         app / "main.c",
@@ -103,5 +108,32 @@ def test_operators_in_one_model(example: Callable[..., Repository], tmp_path: Pa
     command = [*emulated(abi, variables), "./run_model", "-o", ".", "model.rknn", "x.bin"]
     run = subprocess.run(command, cwd=app, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
-    output = np.fromfile(app / "output_0.bin", "float32").reshape(3, 8, 4)
-    np.testing.assert_allclose(output, expected(curve, crop), rtol=2e-3, atol=1e-3)
+    return np.fromfile(app / "output_0.bin", "float32").reshape(3, 8, 4)
+
+
+def test_operators_in_one_model(operators: tuple[Path, Path], tmp_path: Path) -> None:
+    python = toolkit_python()
+    write_model(tmp_path / "0.onnx")
+    for number, (root, old) in enumerate(zip(operators, ["Curve", "Crop"], strict=True)):
+        script = root / "rknn2/make_onnx.py"
+        models = [f"{number + 1}.onnx", "--from", f"{number}.onnx"]
+        subprocess.run([python, script, *models, "--rename", old], cwd=tmp_path, check=True)
+    output = run_in_librknnrt(tmp_path, "2.onnx", operators, "--toolkit", python)
+    np.testing.assert_allclose(output, expected(*operators), rtol=2e-3, atol=1e-3)
+
+
+def test_int8_model(operators: tuple[Path, Path], tmp_path: Path) -> None:
+    """The kernels get the numbers of int8 as float32, and their outputs are rounded to int8."""
+    curve, crop = operators
+    write_model(tmp_path / "model.onnx", curve.name, crop.name)
+    (tmp_path / "samples").mkdir()
+    np.save(tmp_path / "samples/0.npy", INPUT)
+    words = ("--quantize", "--dataset", tmp_path / "samples", "--toolkit", toolkit_python())
+    output = tmp_path / "int8.onnx"
+    succeeded("graft", tmp_path / "model.onnx", "-p", curve, crop, "-o", output, *words)
+    result = run_in_librknnrt(tmp_path, "int8.rknn", operators)
+    wanted = expected(*operators)
+    scale = (wanted.max() - wanted.min()) / 255
+    assert scale / 4 < np.abs(result - wanted).max() < 4 * scale
+    steps = (result - result.min()) / scale
+    np.testing.assert_allclose(steps, np.rint(steps), atol=0.1)

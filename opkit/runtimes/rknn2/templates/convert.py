@@ -63,6 +63,42 @@ class Converter:
         self._handler.emit = self._records.append
 
     @contextmanager
+    def toolkit(self, **config):
+        """Yield a function that calls a method of the toolkit, which knows the operators.
+
+        config: the arguments of the toolkit's config(); none: it is not called.
+        """
+        rknn = RKNN(verbose=False)
+        logging.getLogger(LOGGER).addHandler(self._handler)
+        try:
+            if config:
+                self._call(rknn.config, **config)
+            for operator in self.operators:
+                self._call(rknn.reg_custom_op, operator)
+            yield lambda method, *arguments, **options: self._call(
+                getattr(rknn, method), *arguments, **options
+            )
+        finally:
+            logging.getLogger(LOGGER).removeHandler(self._handler)
+            rknn.release()
+
+    @contextmanager
+    def loaded(self, path, target, **config):
+        """Load a model for a target; yield the function of toolkit().
+
+        path: the ONNX model.
+        config: further arguments of the toolkit's config().
+        """
+        model = onnx.load(str(path))
+        check_model(model, self.op_types)
+        with self.toolkit(target_platform=target, **self.config, **config) as call:
+            try:
+                call("load_onnx", model=str(path))
+                yield call
+            except ConversionError as error:
+                raise ConversionError(f"{error}{unknown_operators(model, self.op_types)}") from None
+
+    @contextmanager
     def converted(self, path, target, dataset=None, output=None):
         """Convert a model for a target; yield a function from input arrays to output arrays.
 
@@ -70,27 +106,13 @@ class Converter:
         dataset: the toolkit's list of inputs for quantization; None: no quantization.
         output: the .rknn file to write; None: no file.
         """
-        model = onnx.load(str(path))
-        check_model(model, self.op_types)
         quantization = {"dataset": str(dataset)} if dataset else {}
-        rknn = RKNN(verbose=False)
-        logging.getLogger(LOGGER).addHandler(self._handler)
-        try:
-            self._call(rknn.config, target_platform=target, **self.config)
-            for operator in self.operators:
-                self._call(rknn.reg_custom_op, operator)
-            try:
-                self._call(rknn.load_onnx, model=str(path))
-                self._call(rknn.build, do_quantization=bool(dataset), **quantization)
-            except ConversionError as error:
-                raise ConversionError(f"{error}{unknown_operators(model, self.op_types)}") from None
+        with self.loaded(path, target) as call:
+            call("build", do_quantization=bool(dataset), **quantization)
             if output:
-                self._call(rknn.export_rknn, str(output))
-            self._call(rknn.init_runtime)
-            yield lambda inputs: self._call(rknn.inference, inputs, data_format="nchw")
-        finally:
-            logging.getLogger(LOGGER).removeHandler(self._handler)
-            rknn.release()
+                call("export_rknn", str(output))
+            call("init_runtime")
+            yield lambda inputs: call("inference", inputs, data_format="nchw")
 
     def _call(self, function, *arguments, **options):
         """Call the toolkit; turn raised errors, logged errors and some warnings into an error."""

@@ -96,6 +96,8 @@ TOOLKIT = Toolkit(
     left=_left,
     simulate=Path(__file__).with_name("simulation_worker.py"),
     failed_rule=_failed_rule,
+    quantize=Path(__file__).with_name("quantization_worker.py"),
+    algorithms=("normal", "mmse", "kl_divergence"),
     scripts=FOLDER,
     class_file=lambda spec: (
         "" if settings(spec).is_standard else f"{FOLDER}/{spec.lower}_custom_op.py"

@@ -7,13 +7,9 @@ cannot compute. Outputs behind these, and those larger than the bytes of the arg
 
 from __future__ import annotations
 
-import sys
-
-if __name__ == "__main__":
-    del sys.path[0]  # this folder: its modules are not for the libraries
-
 import io
 import resource
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

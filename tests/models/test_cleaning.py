@@ -327,6 +327,17 @@ def of_domain() -> Any:
     return proto
 
 
+def test_a_shape_of_another_domain_stays(tmp_path: Path) -> None:
+    nodes = [
+        node("Shape", "x", "s", domain="com.example"),
+        node("Shape", "x", "t"),
+        node("Concat", "s t", "u", axis=0),
+        node("Reshape", "x u", "y"),
+    ]
+    file = saved(model(nodes, X, [value("y", [4])], domains=["com.example"]), tmp_path)
+    assert scanned(file)["cleaned"]["removed"] == {"Shape": 1}
+
+
 def test_unknown_domain(tmp_path: Path) -> None:
     file = saved(of_domain(), tmp_path)
     assert scanned(file)["cleaned"]["removed"]["Shape"] == 1

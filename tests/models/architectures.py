@@ -28,6 +28,9 @@ class WithNames(nn.Module):
     ) -> None:
         super().__init__()
         self.model = model.eval()
+        for weight in model.parameters():
+            if weight.dim() > 1:  # many initializations make the deeper tensors almost zero
+                nn.init.kaiming_normal_(weight)
         self.inputs = inputs
         self.outputs = outputs.split()
         self.options = options
@@ -158,7 +161,7 @@ def grounding_dino() -> WithNames:
         backbone_config=_swin(),
         text_config=text,
         num_queries=20,
-        max_text_len=16,
+        max_text_len=8,
         disable_custom_kernels=True,
         attn_implementation="eager",
     )

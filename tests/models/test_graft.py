@@ -309,7 +309,9 @@ def with_constant_nodes() -> Any:
         helper.make_node("Selu", ["x"], ["a"], name="first", alpha=1.5, gamma=1.0),
         helper.make_node("Constant", [], ["axes"], value_ints=[0]),
         helper.make_node("Unsqueeze", ["a", "axes"], ["b"]),
-        helper.make_node("Constant", [], ["c"], value=constant("", np.float32([1, 2, 3, 4]))),
+        helper.make_node(
+            "Constant", [], ["c"], value=constant("", np.array([1, 2, 3, 4], np.float32))
+        ),
         helper.make_node("Mul", ["b", "c"], ["d"]),
         helper.make_node("Constant", [], ["e"], value_float=0.5),
         helper.make_node("Add", ["d", "e"], ["f"]),
@@ -328,7 +330,11 @@ def test_constant_nodes_become_initializers(
     names = [node.op_type for node in graph.node]
     assert names == ["cstSelu", "Unsqueeze", "Mul", "Add", "cstSelu", "Constant"]
     found = {each.name: numpy_helper.to_array(each) for each in graph.initializer}
-    expected = {"axes": np.array([0]), "c": np.float32([1, 2, 3, 4]), "e": np.float32(0.5)}
+    expected = {
+        "axes": np.array([0]),
+        "c": np.array([1, 2, 3, 4], np.float32),
+        "e": np.float32(0.5),
+    }
     for name, array in expected.items():
         np.testing.assert_array_equal(found[name], array, strict=True)
 

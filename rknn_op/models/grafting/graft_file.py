@@ -22,6 +22,7 @@ from rknn_op.models.grafting.grafted_model import (
     refuse_for_converter,
 )
 from rknn_op.models.grafting.proof import Proof, Request, Simulation, prove, simulate, write_shapes
+from rknn_op.models.grafting.sensitivity import tolerating
 from rknn_op.models.running.cleaned_models import cleaned_model, compared
 from rknn_op.models.running.model_inputs import random_inputs, read_inputs
 from rknn_op.models.running.weights import opened
@@ -135,6 +136,9 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
             request = Request(toolkit, options.toolkit, files[-1], found, target, inputs, package)
             with step(f"converting and simulating with {toolkit.name}"):
                 simulated = simulate(request, proof.outputs, options.max_error)
+            if not proof.not_compared:
+                simulated, notes = tolerating(simulated, source, inputs, proof.outputs)
+                outcome = replace(outcome, warnings=[*outcome.warnings, *notes])
             outcome = replace(outcome, simulation=simulated)
             if outcome.problem:
                 return outcome

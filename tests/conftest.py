@@ -136,22 +136,27 @@ def _shard(text: str) -> tuple[int, int]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add --shard, by which several machines share the tests."""
+    """Add --shard, by which several machines share the tests, and --nightly."""
     parser.addoption(
         "--shard", type=_shard, default=(1, 1), metavar="K/N", help="run the K-th of N parts"
     )
 
+    parser.addoption("--nightly", action="store_true", help="do not leave out the nightly tests")
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Select the tests of the shard.
+    """Select the tests of the shard, without the nightly ones by default.
 
     The tests of a parameter stay together, since those of an operator share its build; the tests
     without one stay together by their file.
     """
     shard: tuple[int, int] = config.getoption("shard")
     number, count = shard
+    is_nightly: bool = config.getoption("nightly")
 
     def is_left_out(item: pytest.Item) -> bool:
+        if not is_nightly and item.get_closest_marker("nightly"):
+            return True
         file, _, test = item.nodeid.partition("::")
         _, _, parameter = test.partition("[")
         return zlib.crc32((parameter or file).encode()) % count != number - 1

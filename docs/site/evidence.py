@@ -1,4 +1,6 @@
-"""The page of evidence about the vendors' closed parts, from docs/evidence.yml.
+"""The page of evidence about the vendors' closed parts and published architectures.
+
+Its data are docs/evidence.yml and docs/architectures.yml.
 
 python -m docs.site.evidence > docs/evidence.md
 """
@@ -12,7 +14,9 @@ from typing import Any
 
 import yaml
 
-DATA = Path(__file__).resolve().parents[1] / "evidence.yml"
+_DOCS = Path(__file__).resolve().parents[1]
+DATA = _DOCS / "evidence.yml"
+ARCHITECTURES = _DOCS / "architectures.yml"
 CERTAINTIES = {
     "proven": "it ran in the vendor's own runtime or library, of the named version",
     "evidenced": "published code or documents of the vendor show it",
@@ -30,6 +34,20 @@ from `docs/evidence.yml`.
 
 | word | meaning |
 | --- | --- |
+"""
+_ARCHITECTURES = """\
+## Published architectures
+
+The way of models with random weights in small configurations from PyTorch to RKNN-Toolkit2 2.5.0
+and rk3588, by `scan`, `create --from`, `check` and `graft --toolkit`, without a change by hand.
+RAFT was written for it, the others are those of transformers. `torchscript` is PyTorch's older
+exporter, `dynamo` the newer one. Missing operators have the count of their nodes; *equal* is the
+count of grafted nodes with the original's outputs, *built* whether the toolkit built the grafted
+model, or the cleaned one where nothing is missing. The table is that of
+`docs/architectures.yml`, which `python -m tests.models.architecture_table` makes.
+
+| model | exporter | missing | cleaned | made | green | equal | built |
+| --- | --- | --- | --- | --- | --- | --- | --- |
 """
 _LIMITS = """\
 ## Limits
@@ -96,7 +114,38 @@ def page() -> str:
     """Return the page."""
     meanings = "".join(f"| *{word}* | {meaning} |\n" for word, meaning in CERTAINTIES.items())
     sections = [_section(part, found) for part, found in claims().items()]
-    return "\n".join([_HEAD + meanings, *sections, _LIMITS])
+    return "\n".join([_HEAD + meanings, *sections, _table(architectures()), _LIMITS])
+
+
+def architectures() -> Mapping[str, Mapping[str, Any]]:
+    """Return the rows of tests/models/architecture_table.py: `architecture, exporter` -> row."""
+    rows: Mapping[str, Mapping[str, Any]] = yaml.safe_load(ARCHITECTURES.read_text())
+    return rows
+
+
+def _table(rows: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the table of the architectures, with the reasons of those that are not built."""
+    text = _ARCHITECTURES
+    for name, found in rows.items():
+        cells = [
+            *name.split(", "),
+            *(_names(found[key]) for key in ("missing", "cleaned", "made", "green")),
+            f"{found['equal']} of {found['nodes']}" if found["nodes"] else "",
+            "yes" if found["built"] else "no",
+        ]
+        text += f"| {' | '.join(cells)} |\n"
+    failed = {name: found for name, found in rows.items() if not found["built"]}
+    reasons = "".join(
+        f"* {name}: {reason}\n" for name, found in failed.items() for reason in found["reasons"]
+    )
+    return f"{text}\nWhat the command printed for the others:\n\n{reasons}"
+
+
+def _names(operators: Mapping[str, int] | Sequence[str]) -> str:
+    """Return the names of operators, with the counts of their nodes."""
+    if isinstance(operators, Mapping):
+        return ", ".join(f"{name} {count}" for name, count in operators.items())
+    return ", ".join(operators)
 
 
 def _section(part: str, found: Sequence[Claim]) -> str:

@@ -31,6 +31,17 @@ class WithNames(nn.Module):
         self.inputs = inputs
         self.outputs = outputs.split()
         self.options = options
+        # Else the deeper tensors are almost zero.
+        for weight in model.parameters():
+            if weight.dim() > 1:
+                nn.init.kaiming_normal_(weight)
+        for each in model.modules():
+            if isinstance(each, nn.BatchNorm2d):
+                each.momentum = 1  # the statistics become those of the inputs
+                each.train()
+        with torch.no_grad():
+            self(*inputs.values())
+        model.eval()
 
     def forward(self, *tensors: Tensor) -> tuple[Tensor, ...]:
         """Return the outputs in the order of their names."""
@@ -158,7 +169,7 @@ def grounding_dino() -> WithNames:
         backbone_config=_swin(),
         text_config=text,
         num_queries=20,
-        max_text_len=16,
+        max_text_len=8,
         disable_custom_kernels=True,
         attn_implementation="eager",
     )
@@ -410,7 +421,10 @@ ARCHITECTURES: dict[str, Callable[[], WithNames]] = {
 
 
 def main() -> None:
-    """Export the model of the command line."""
+    """Export the model of the command line, or print the names of all."""
+    if len(sys.argv) == 1:
+        print(*ARCHITECTURES)
+        return
     name, exporter, file = sys.argv[1:]
     warnings.simplefilter("ignore")
     os.environ["TRANSFORMERS_DISABLE_TORCH_CHECK"] = "1"  # the newer exporter cannot write them

@@ -303,6 +303,42 @@ def chain(alphas: Sequence[float], dtype: int = TensorProto.FLOAT, **more: Any) 
     return model(nodes, [value("t0", [2, 4], dtype)], [value(last, [2, 4], dtype)], **more)
 
 
+def with_constant_nodes() -> Any:
+    """Return two Selu with nodes between them that read the outputs of Constant nodes."""
+    nodes = [
+        helper.make_node("Selu", ["x"], ["a"], name="first", alpha=1.5, gamma=1.0),
+        helper.make_node("Constant", [], ["axes"], value_ints=[0]),
+        helper.make_node("Unsqueeze", ["a", "axes"], ["b"]),
+        helper.make_node(
+            "Constant", [], ["c"], value=constant("", np.array([1, 2, 3, 4], np.float32))
+        ),
+        helper.make_node("Mul", ["b", "c"], ["d"]),
+        helper.make_node("Constant", [], ["e"], value_float=0.5),
+        helper.make_node("Add", ["d", "e"], ["f"]),
+        helper.make_node("Selu", ["f"], ["y"], name="second", alpha=1.5, gamma=1.0),
+    ]
+    return model(nodes, [value("x", [2, 4])], [value("y", None)])
+
+
+def test_constant_nodes_become_initializers(
+    tmp_path: Path, repositories: Mapping[str, Path]
+) -> None:
+    proto = with_constant_nodes()
+    proto.graph.node.append(helper.make_node("Constant", [], ["z"], value_float=0.5))
+    proto.graph.output.append(value("z", []))
+    graph = grafted(saved(proto, tmp_path), [repositories["Selu"]]).graph
+    names = [node.op_type for node in graph.node]
+    assert names == ["cstSelu", "Unsqueeze", "Mul", "Add", "cstSelu", "Constant"]
+    found = {each.name: numpy_helper.to_array(each) for each in graph.initializer}
+    expected = {
+        "axes": np.array([0]),
+        "c": np.array([1, 2, 3, 4], np.float32),
+        "e": np.float32(0.5),
+    }
+    for name, array in expected.items():
+        np.testing.assert_array_equal(found[name], array, strict=True)
+
+
 def test_defaults_are_written(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
     nodes = [
         helper.make_node("cstSelu", ["x"], ["a"], name="first", domain="rknn_cst", gamma=2),
@@ -895,6 +931,16 @@ def test_toolkit_with_filled_inputs(tmp_path: Path, repositories: Mapping[str, P
     file = saved(deformed(), tmp_path)
     grafted(file, [repositories["DeformConv"]], "--toolkit", TOOLKIT)
     assert (tmp_path / "out.rknn").is_file()
+
+
+@pytest.mark.slow
+@needs_toolkit
+def test_toolkit_infers_shapes_behind_an_operator(
+    tmp_path: Path, repositories: Mapping[str, Path]
+) -> None:
+    """It does so node by node, and does not see the values of Constant nodes there."""
+    file = saved(with_constant_nodes(), tmp_path)
+    grafted(file, [repositories["Selu"]], "--toolkit", TOOLKIT)
 
 
 @pytest.mark.slow

@@ -140,7 +140,7 @@ def _errors(actual: Array, expected: Array) -> Array:
         return (high.astype(np.uint64) - low.astype(np.uint64)).astype(np.float64)
     with np.errstate(all="ignore"):
         first, second = actual.astype(np.float64), expected.astype(np.float64)
-        errors = np.abs(first - second)
+        errors = np.asarray(np.abs(first - second))
     errors[(first == second) | (np.isnan(first) & np.isnan(second))] = 0
     errors[np.isnan(errors)] = np.inf
     return errors

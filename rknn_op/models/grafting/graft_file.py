@@ -28,6 +28,7 @@ from rknn_op.models.grafting.quantized import (
     quantize,
     write_samples,
 )
+from rknn_op.models.grafting.sensitivity import tolerating
 from rknn_op.models.running.cleaned_models import cleaned_model, compared
 from rknn_op.models.running.model_inputs import random_inputs, read_inputs
 from rknn_op.models.running.weights import opened
@@ -155,11 +156,14 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
                     request, of_original, grafted, dataset, options.quantization, options.max_error
                 )
                 simulated = Simulation(target, quantized.toolkit, quantized.differences)
-                outcome = replace(outcome, quantized=quantized, simulation=simulated)
+                outcome = replace(outcome, quantized=quantized)
             else:
                 with step(f"converting and simulating with {toolkit.name}"):
                     simulated = simulate(request, proof.outputs, options.max_error)
-                outcome = replace(outcome, simulation=simulated)
+            if not proof.not_compared:
+                simulated, notes = tolerating(simulated, source, inputs, proof.outputs)
+                outcome = replace(outcome, warnings=[*outcome.warnings, *notes])
+            outcome = replace(outcome, simulation=simulated)
             if outcome.problem:
                 return outcome
             files.append(package)

@@ -70,6 +70,7 @@ def graft(opened: OpenModel, model: Model, found: Sequence[Custom]) -> Graft:
         for name, array in () if made_node.custom.form.keeps_nodes else made_node.added.items():
             proto.graph.initializer.append(numpy_helper.from_array(array, name))
     _insert_casts(proto.graph, nodes)
+    _make_initializers(proto.graph)
     # Initializers that only the original nodes read are dropped.
     before = {name for each in nodes for name in each.original.input}
     read = {each.name for each in (*proto.graph.input, *proto.graph.output)}
@@ -112,6 +113,35 @@ def _insert_casts(graph: Any, nodes: Sequence[GraftedNode]) -> None:
                 cast = helper.make_node("Cast", ends[:1], ends[1:], name=f"{name}_cast", to=to)
                 # Outputs come first, when the node is still at its position.
                 each.node.insert(position if is_input else position + 1, cast)
+
+
+def _make_initializers(graph: Any) -> None:
+    """Make initializers of Constant nodes.
+
+    Behind a custom operator RKNN-Toolkit2 infers shapes node by node, without the values of
+    Constant nodes: an Unsqueeze has no shape there.
+    """
+    helper, numpy_helper = required("onnx.helper"), required("onnx.numpy_helper")
+    outputs = {each.name for each in graph.output}
+    for position in reversed(range(len(graph.node))):
+        node = graph.node[position]
+        if node.op_type != "Constant" or node.domain or node.output[0] in outputs:
+            continue
+        [attribute] = node.attribute
+        if attribute.name == "value":
+            tensor = graph.initializer.add()
+            tensor.CopyFrom(attribute.t)
+            tensor.name = node.output[0]
+        elif dtype := _NUMBERS.get(attribute.name.rstrip("s")):
+            value = np.asarray(helper.get_attribute_value(attribute), dtype)
+            graph.initializer.append(numpy_helper.from_array(value, node.output[0]))
+        else:
+            continue
+        del graph.node[position]
+
+
+_NUMBERS = {"value_int": np.int64, "value_float": np.float32}
+"""Attributes of Constant with numbers, and, with an s, lists of them -> dtype."""
 
 
 def _constants(graph: Any) -> Iterator[tuple[str, Any]]:

@@ -59,13 +59,13 @@ def compared(
     reason = f"{min(drawing)} draws random numbers" if drawing else ""
     expected: Mapping[str, Array] = {}
     try:
-        expected = {} if drawing else _run(raw, inputs)
+        expected = {} if drawing else outputs_of(raw, inputs)
     except OpkitError as error:
         reason = str(error).removeprefix(f"{raw.file}: ")
     if reason:
         return f"the cleaned model is not compared with {raw.file}: {reason}"
     if isinstance(clean, OpenModel):
-        clean = _run(clean, inputs)
+        clean = outputs_of(clean, inputs)
     for name, array in expected.items():
         if not _is_equal(clean[name], array):
             called = repr(printable(shortened(name)))
@@ -76,7 +76,7 @@ def compared(
     return ""
 
 
-def _run(model: OpenModel, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+def outputs_of(model: OpenModel, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
     """Return the outputs of a model; nodes for which onnxruntime lacks float64 run in float32.
 
     Raises:

@@ -1,0 +1,69 @@
+"""The sensitivity of a model to rounding: nearly equal numbers of a TopK change their places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from opkit.common.text import printable, shortened
+from rknn_op.models.grafting.differences import difference
+from rknn_op.models.grafting.proof import Simulation
+from rknn_op.models.running.cleaned_models import outputs_of
+from rknn_op.models.running.weights import OpenModel
+
+Array = Any
+
+_CHANGE = 2.0**-9
+"""Relative change of inputs: float16 rounds by 2^-11, and so do the layers behind the input."""
+_RUNS = 4
+_MARGIN = 2
+"""The simulator may change an output by more than the largest of a few random changes."""
+
+
+def tolerating(
+    simulation: Simulation,
+    model: OpenModel,
+    inputs: Mapping[str, Array],
+    expected: Mapping[str, Array],
+) -> tuple[Simulation, list[str]]:
+    """Tolerate as large differences of the simulator as small changes of the inputs make.
+
+    Args:
+        simulation: the comparison with the simulator.
+        model: the original model.
+        inputs: its inputs by name.
+        expected: its outputs by name.
+
+    Returns:
+        The comparison, and messages.
+    """
+    if all(each.is_equal or each.problem for each in simulation.differences):
+        return simulation, []
+    random = np.random.default_rng(0)
+    changes = dict.fromkeys(expected, 0.0)
+    for _ in range(_RUNS):
+        changed = {
+            name: array * (1 + _CHANGE * random.standard_normal(array.shape)).astype(array.dtype)
+            if array.dtype.kind == "f"
+            else array
+            for name, array in inputs.items()
+        }
+        for name, array in outputs_of(model, changed).items():
+            changes[name] = max(changes[name], difference(name, array, expected[name]).error)
+    differences = [
+        replace(each, limit=_MARGIN * changes[each.name], wrong=0)
+        if not each.is_equal and not each.problem and each.error <= _MARGIN * changes[each.name]
+        else each
+        for each in simulation.differences
+    ]
+    notes = [
+        f"output {printable(shortened(each.name))!r} changes by up to {changes[each.name]:.2g} if "
+        f"the inputs change by {_CHANGE:.1%}, so that the simulator's difference is tolerated, but "
+        "proves nothing: the rows of the nodes do; give real --inputs"
+        for each, before in zip(differences, simulation.differences, strict=True)
+        if each is not before
+    ]
+    return replace(simulation, differences=tuple(differences)), notes

@@ -40,7 +40,7 @@ def as_text(scan: Scan) -> str:
     if scan.unsuitable:
         lines = ["Missing, but not to be replaced by a custom operator:"]
         for unsuitable in scan.unsuitable:
-            title = f"{unsuitable.op_type}{_where(unsuitable.nodes)}: {unsuitable.reason}"
+            title = f"{unsuitable.op_type}{_where(unsuitable.nodes)}"
             lines += [_indented(title, 2), _indented(unsuitable.remedy, 4)]
         parts.append("\n".join(lines))
     if scan.cpu:
@@ -182,9 +182,10 @@ def _missing_text(missing: Missing, renaming: Renaming | None) -> str:
         if len(missing.ways) > 1:
             way += f" (default), or as it is by `{renaming.key}: {op_type}` in op.yml{restriction}"
         ways.append(_indented(way, 2))
-        read, written = (_bytes_text(count) for count in (missing.reads, missing.writes))
-        cost = f"reads {read} and writes {written}, each converted from or to the NPU's layout"
-        ways.append(_indented(cost, 2))
+        if missing.reads is not None and missing.writes is not None:
+            moved = f"reads {_bytes_text(missing.reads)} and writes {_bytes_text(missing.writes)}"
+            cost = f"{moved}, each converted from or to the NPU's layout"
+            ways.append(_indented(cost, 2))
     lines = []
     for node in missing.nodes[:_MAX_NODES]:
         lines.append(f"  {shortened(node.name)}")

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+import onnxruntime
 import pytest
+import yaml
 
 from benchmarks import build, command, results_file
 from benchmarks.mutations import __main__ as mutations
 from benchmarks.mutations import python_changes
 from benchmarks.mutations.nearest import NEAREST, nearest
+from benchmarks.operator_lists import __main__ as operator_lists
+from benchmarks.operator_lists import contexts
+from benchmarks.operator_lists.__main__ import Build
 from benchmarks.operators import __main__ as library_benchmark
 from benchmarks.operators.calls import CALLS
 from tests.repositories import ROOT
+
+TOOLKIT = os.environ.get("RKNN_OP_RKNN2_PYTHON", "")
 
 NUMBER = r"\d+(,\d{3})*(\.\d+)?"
 
@@ -47,6 +57,72 @@ def test_flags(tmp_path: Path) -> None:
     (_, shares) = found["results that differ from x64's"]
     # On 64-bit ARM, results are those of x64 without fused additions only.
     assert [share == "0.00%" for share in shares] == [False] * 3 + [True] * 4
+
+
+@pytest.mark.slow
+def test_operators_in_context() -> None:
+    """Each model is an operator between two convolutions, and onnxruntime runs it."""
+    operators = ["CumSum", "GatherElements", "LayerNormalization", "QuantizeLinear", "ReduceMax"]
+    found = dict(contexts.models(operators))
+    opsets = {"CumSum": {12, 14, 19}, "LayerNormalization": {17, 19}, "ReduceMax": {12, 13, 18, 19}}
+    for op_type, expected in opsets.items():
+        assert {int(name.split(".")[1]) for name in found if name.startswith(op_type)} == expected
+    assert [name for name in found if name.endswith("input1") and "GatherElements" in name] == []
+    assert [name for name in found if name.endswith("input1") and "CumSum" in name]
+    for name, model in found.items():
+        nodes = [node.op_type for node in model.graph.node]
+        assert nodes.count("Conv") >= 2, name
+        assert nodes[-1] == "Conv", name
+        if name.startswith("LayerNormalization"):
+            [node] = [each for each in model.graph.node if each.name == contexts.OPERATOR]
+            assert [
+                each for each in node.input if each in {i.name for i in model.graph.input}
+            ] == []
+        if ".input" in name:
+            continue  # it may read an axis that is out of range
+        session = onnxruntime.InferenceSession(model.SerializeToString())
+        inputs = session.get_inputs()
+        session.run(None, {each.name: np.zeros(each.shape, np.float32) for each in inputs})
+
+
+def test_lists_of_operators() -> None:
+    def build(case: str, left: Sequence[str], refusal: str = "", opset: int = 12) -> Build:
+        return Build(opset, case, frozenset(left), refusal)
+
+    found = {
+        "Abs": [build("a", []), build("b", [], opset=13)],
+        "CumSum": [build("a", ["Conv"]), build("a.input1", [], "no"), build("b", ["Transpose"])],
+        "NonZero": [build("a", [], "varies")],
+        "Pad": [
+            *(build("a", [], "fails"), build("b", ["Pad"]), build("b.input2", ["Pad"])),
+            *(build("b.input1", [], "no"), build("c.input1", ["Pad"]), build("d.input1", [], "no")),
+        ],
+    }
+    assert operator_lists.lists(found) == {
+        "left": {"Abs": [], "CumSum": ["Conv", "Transpose"]},
+        "refused": {"NonZero": "varies"},
+        "constant": {"CumSum": [1], "Pad": [1]},
+    }
+    assert operator_lists.differences(found) == (
+        "CumSum:\n  Conv: 12 a\n  Transpose: 12 b\nPad:\n  fails: 12 a\n  Pad: 12 b\n"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not TOOLKIT, reason="RKNN_OP_RKNN2_PYTHON names no Python")
+def test_recorded_lists_of_operators_are_those_of_the_toolkit(tmp_path: Path) -> None:
+    operators = ["DequantizeLinear", "GridSample", "LayerNormalization", "NonMaxSuppression"]
+    text = run("benchmarks.operator_lists", TOOLKIT, *operators, "--folder", str(tmp_path))
+    measured = yaml.safe_load(text)
+    file = ROOT / "rknn_op/runtimes/rknn2/models/conversions.yml"
+    assert file.read_text().startswith(text.partition("\n\n")[0])
+    recorded = yaml.safe_load(file.read_text())
+    assert measured.pop("toolkit") == recorded.pop("toolkit")
+    for name, entries in measured.items():
+        of_these = {key: each for key, each in recorded[name].items() if key in operators}
+        assert entries == of_these
+    assert {*measured["left"]} == {"DequantizeLinear", "LayerNormalization"}
+    assert {*measured["refused"]} == {"NonMaxSuppression"}
 
 
 @pytest.mark.slow

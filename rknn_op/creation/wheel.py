@@ -134,9 +134,12 @@ def _archive(files: Mapping[str, bytes]) -> bytes:
 
 REQUIREMENTS = "requirements.txt"
 _PIN = re.compile(rf"^{DISTRIBUTION}==\S+$", re.MULTILINE)
-Extra = Literal["", "onnx"]
-"""A package that the reference of some repositories imports; empty: none."""
-_LINES: dict[Extra, re.Pattern[str]] = {"onnx": re.compile(r"^\s*onnx\b(?!-)", re.M | re.I)}
+Extra = Literal["", "onnx", "onnxruntime"]
+"""A package that the reference of some repositories imports, onnxruntime with onnx; empty: none."""
+_LINES: dict[Extra, re.Pattern[str]] = {
+    "onnxruntime": re.compile(r"^\s*onnxruntime\b(?!-)", re.M | re.I),
+    "onnx": re.compile(r"^\s*onnx\b(?!-)", re.M | re.I),
+}
 _TEXT = """\
 # The packages for `scons`; add the imports of your reference and tests as NAME==VERSION, with
 # --hash=sha256:..., because CI installs nothing without a hash, here or in requirements.lock.
@@ -168,9 +171,11 @@ def requirements_text(wheel: Wheel, before: str = "", extra: Extra = "") -> str:
     return _TEXT.format(pin=_pin(wheel)) + (extra_lines(extra) if extra else "") + before
 
 
-def extra_lines(extra: Extra) -> str:
-    """Return the lines of an extra for requirements.txt."""
-    return _requirements_file(f"-{extra}.txt")
+def extra_lines(extra: Extra, before: str = "") -> str:
+    """Return the lines of an extra for requirements.txt, without those of packages in its text."""
+    lines = _requirements_file(f"-{extra}.txt").splitlines(keepends=True)
+    known = [pattern for pattern in _LINES.values() if pattern.search(before)]
+    return "".join(line for line in lines if not any(each.match(line) for each in known))
 
 
 def extra_in(requirements: str) -> Extra:

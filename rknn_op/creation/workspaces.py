@@ -20,7 +20,6 @@ from rknn_op.creation.wheel import (
     COPIED,
     REQUIREMENTS,
     Extra,
-    extra_in,
     extra_lines,
     requirements_text,
     shared_pins,
@@ -308,8 +307,9 @@ def require_package(root: Path, extra: Extra) -> None:
     """
     file = root / REQUIREMENTS
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
-    if not extra or extra_in(text) == extra:
+    lines = extra_lines(extra, text) if extra else ""
+    if not lines:
         return
-    text += extra_lines(extra)
+    text += lines
     for path, content in {REQUIREMENTS: text, **shared_pins(text)}.items():
         write_text(root, path, content)

@@ -16,6 +16,14 @@ from rknn_op.models.model_graph import STANDARD
 EXTRA = "onnx onnxruntime tensorboardX"
 """The distributions of the extra: names of their owners, on every index."""
 
+CONTRIBUTED = "com.microsoft"
+"""The domain of the operators that onnxruntime adds to ONNX's."""
+WITHOUT_FUSION = (
+    "onnxruntime's optimizer makes this operator of ONNX's own ones: take the model before it, or "
+    "optimize it at the basic level at most"
+)
+"""The remedy for a model with contributed operators."""
+
 
 def required(module: str) -> Any:
     """Return a module of the extra `onnx`.
@@ -39,14 +47,55 @@ def required(module: str) -> Any:
 
 
 def schema_of(op_type: str, domain: str, opset: int) -> Any:
-    """Return onnx's schema of a standard operator, or None."""
+    """Return the schema of ONNX's operators and of onnxruntime's contributed ones, or None."""
     defs = required("onnx").defs
+    if domain == CONTRIBUTED:
+        return _contributed_schema(op_type)
     if domain != STANDARD or not defs.has(op_type):
         return None
     try:
         return defs.get_schema(op_type, opset, domain)
     except defs.SchemaError:
         return None
+
+
+def _contributed_schema(op_type: str) -> Any:
+    """Return the schema of an operator of onnxruntime, as onnx's own class; None: it has none."""
+    state = required("onnxruntime.capi.onnxruntime_pybind11_state")
+    found = [
+        each
+        for each in state.get_all_operator_schema()
+        if (each.domain, each.name) == (CONTRIBUTED, op_type)
+    ]
+    if not found:
+        return None
+    onnx = required("onnx")
+    made, own = onnx.defs.OpSchema, max(found, key=lambda each: int(each.since_version))
+
+    def formal(each: Any) -> Any:
+        option = getattr(made.FormalParameterOption, each.option.name)
+        return made.FormalParameter(each.name, each.typeStr, each.description, param_option=option)
+
+    def attribute(each: Any) -> Any:
+        default = onnx.AttributeProto.FromString(each._default_value)
+        if default.type:
+            return made.Attribute(each.name, default, each.description)
+        kind = getattr(made.AttrType, each.type.name)
+        return made.Attribute(each.name, kind, each.description, required=each.required)
+
+    return made(
+        op_type,
+        CONTRIBUTED,
+        own.since_version,
+        own.doc or "",
+        inputs=[*map(formal, own.inputs)],
+        outputs=[*map(formal, own.outputs)],
+        type_constraints=[
+            (each.type_param_str, [*each.allowed_type_strs], each.description)
+            for each in own.type_constraints
+        ],
+        attributes=[*map(attribute, own.attributes.values())],
+    )
 
 
 # ---- Files ---------------------------------------------------------------------------------------

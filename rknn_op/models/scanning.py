@@ -13,7 +13,9 @@ from opkit.common.text import printable, shortened
 from opkit.runtimes import available
 from rknn_op.known_targets import runtime_of_target
 from rknn_op.messages import step
-from rknn_op.models.model_graph import STANDARD, Model, Node, at, shape_text
+from rknn_op.models import unsuitable as unsuitable_operators
+from rknn_op.models.model_files import CONTRIBUTED, WITHOUT_FUSION
+from rknn_op.models.model_graph import STANDARD, Model, Node, Tensor, at, shape_text
 from rknn_op.models.toolkits import Answer, ask
 from rknn_op.runtimes.models import OperatorList, models_of, toolkit_names
 
@@ -36,6 +38,33 @@ class Missing:
     nodes: tuple[Node, ...]
     reason: str
     ways: tuple[str, ...]
+
+    @property
+    def reads(self) -> int | None:
+        """The bytes of all inputs that change, in the model's dtypes; None: a shape is unknown."""
+        return bytes_of(tensor for node in self.nodes for tensor in node.inputs)
+
+    @property
+    def writes(self) -> int | None:
+        """The bytes of all outputs, in the model's dtypes; None: a shape is unknown."""
+        return bytes_of(tensor for node in self.nodes for tensor in node.outputs)
+
+
+@dataclass(frozen=True)
+class Unsuitable:
+    """A missing operator that a custom one cannot replace; see unsuitable.py.
+
+    Attributes:
+        op_type: its name.
+        nodes: its nodes.
+        reason: the list that lacks it.
+        remedy: the remedy.
+    """
+
+    op_type: str
+    nodes: tuple[Node, ...]
+    reason: str
+    remedy: str
 
 
 @dataclass(frozen=True)
@@ -92,6 +121,7 @@ class Scan:
     target: str
     operators: OperatorList
     missing: tuple[Missing, ...]
+    unsuitable: tuple[Unsuitable, ...]
     cpu: tuple[OnCpu, ...]
     refused: tuple[Refusal, ...]
     toolkit: ToolkitReport | None = None
@@ -109,40 +139,41 @@ def scan(model: Model, target: str, operators: OperatorList) -> Scan:
     for node in model.nodes:
         if not node.is_constant and node.op_type not in operators.structure:
             types.setdefault((node.domain, node.op_type), []).append(node)
-    missing, cpu = [], []
+    missing: list[Missing] = []
+    unsuitable: list[Unsuitable] = []
+    cpu: list[OnCpu] = []
     for (domain, op_type), nodes in types.items():
-        if domain == STANDARD and op_type in operators.refused:
-            continue
         opset = model.opsets.get(domain, 0)
         first, last = operators.opsets.get(op_type, (opset, opset))
         places = operators.place + (" and runtime's CPU" if operators.cpu else "")
+        ways = operators.ways
         reason = ""
-        if domain != STANDARD:
+        if domain not in operators.domains:
             reason = f"{shortened(domain)} is not ONNX's own domain"
+            reason += f"; {WITHOUT_FUSION}" if domain == CONTRIBUTED else ""
+        elif op_type in operators.refused:
+            reason = f"the converter refuses it: {operators.refused[op_type]}"
+            ways = ways[:1]
         elif name := operators.missing(op_type):
             part = "" if name == op_type else f"{name}, which the converter makes of it, "
             reason = f"{part}is not on the list of {places}"
         elif not first <= opset <= last:
             reason = f"opset {opset} is not on the list of {places} (expected {first} to {last})"
-        if reason:
-            missing.append(Missing(op_type, domain, tuple(nodes), reason, operators.ways))
+        if reason and (remedy := unsuitable_operators.remedy(domain, op_type)):
+            unsuitable.append(Unsuitable(op_type, tuple(nodes), reason, remedy))
+        elif reason:
+            missing.append(Missing(op_type, domain, tuple(nodes), reason, ways))
         elif operators.is_on_cpu(op_type):
-            cpu.append(OnCpu(op_type, tuple(nodes), _moved(nodes)))
+            tensors = (each for node in nodes for each in (*node.inputs, *node.outputs))
+            cpu.append(OnCpu(op_type, tuple(nodes), bytes_of(tensors)))
     refused = tuple(_refusals(model, operators, types))
-    return Scan(model, target, operators, tuple(missing), tuple(cpu), refused)
+    return Scan(model, target, operators, tuple(missing), tuple(unsuitable), tuple(cpu), refused)
 
 
-def _moved(nodes: Iterable[Node]) -> int | None:
-    """Return the bytes that nodes read and write, without constants."""
-    total = 0
-    for node in nodes:
-        for tensor in (*node.inputs, *node.outputs):
-            if tensor is None or tensor.constant:
-                continue
-            if tensor.bytes is None:
-                return None
-            total += tensor.bytes
-    return total
+def bytes_of(tensors: Iterable[Tensor | None]) -> int | None:
+    """Return the bytes of tensors, without constants; None: a shape or a dtype is unknown."""
+    sizes = [each.bytes for each in tensors if each is not None and not each.constant]
+    return sum(size for size in sizes if size is not None) if None not in sizes else None
 
 
 _Types = dict[tuple[str, str], list[Node]]
@@ -171,12 +202,6 @@ def _refusals(model: Model, operators: OperatorList, types: _Types) -> Iterator[
                 "export it with fixed sizes, or pass input_size_list to load_onnx",
             )
     for (domain, op_type), nodes in types.items():
-        if domain == STANDARD and op_type in operators.refused:
-            yield Refusal(
-                tuple(nodes),
-                f"{op_type}: {operators.refused[op_type]}",
-                "cut the model before it, or write it as other operators",
-            )
         for position in operators.constant.get(op_type, ()) if domain == STANDARD else ():
             changing = tuple(
                 node
@@ -232,8 +257,7 @@ def scan_file(
     with step(f"building with {models.toolkit.name}"), cleaned_file(model) as built:
         answer = ask(models.toolkit, toolkit, built, target)
         answer = replace(answer, refusal=answer.refusal.replace(str(built), str(file)))
-    report = ToolkitReport(models.toolkit.name, answer.version, toolkit_differences(result, answer))
-    return replace(result, toolkit=report)
+    return by_toolkit(result, models.toolkit.name, answer)
 
 
 def read_model(file: Path, as_is: bool = False) -> Model:
@@ -276,20 +300,70 @@ def _default_runtime(file: Path) -> str:
     )
 
 
-def toolkit_differences(scan: Scan, answer: Answer) -> tuple[str, ...]:
-    """Return the differences between the toolkit's answer and a scan by the lists."""
+def _lacking(scan_: Scan) -> Iterator[Missing | Unsuitable]:
+    yield from scan_.missing
+    yield from scan_.unsuitable
+
+
+def by_toolkit(scan_: Scan, name: str, answer: Answer) -> Scan:
+    """Return a scan as the toolkit's answer corrects it.
+
+    If the toolkit builds the model, only the operators that it leaves can be missing, and nothing
+    is refused. If it refuses the model, its reason is a refusal, and the lists' result stays.
+
+    Args:
+        scan_: the result by the lists.
+        name: the toolkit's name.
+        answer: its answer.
+    """
     if answer.refusal:
-        return (f"it refuses the model: {answer.refusal}",)
-    missing = {each.op_type for each in scan.missing if each.domain == STANDARD}
-    operators = scan.operators
-    left = {operators.names.get(name, name) for name in answer.left}
-    lines = [
-        f"{name} needs a custom operator by the lists, but the toolkit leaves none"
-        for name in sorted(missing - left)
-    ]
-    unknown = left - operators.operators - operators.cpu - missing
-    lines += [
-        f"{name} is left by the toolkit, and is on no list: it needs a custom operator"
-        for name in sorted(unknown)
-    ]
-    return tuple(lines)
+        refusal = Refusal(
+            (),
+            f"{name}: {answer.refusal}",
+            "see the refusals of the lists below, or cut the model before that operator"
+            if scan_.refused
+            else "cut the model before that operator, or write it as other operators",
+        )
+        new = "it refuses the model, the lists do not"
+        report = ToolkitReport(name, "", () if scan_.refused else (new,))
+        return replace(scan_, refused=(refusal, *scan_.refused), toolkit=report)
+    lists = scan_.operators
+    known = lists.operators | lists.cpu
+    left = {lists.names.get(each, each) for each in answer.left}
+    made = {}  # operator -> what may be left of it, as far as it is left
+    for op_type in {node.op_type for node in scan_.model.nodes}:
+        names = {op_type, *lists.left.get(op_type, ())}
+        made[op_type] = {lists.names.get(each, each) for each in names} & left
+    corrected = scan(
+        scan_.model,
+        scan_.target,
+        replace(
+            lists,
+            left={op: tuple(sorted(names)) for op, names in made.items()},
+            refused={},
+            constant={},
+            opsets={},
+            domains=frozenset(node.domain for node in scan_.model.nodes),
+            max_opset=0,
+            max_ir_version=0,
+        ),
+    )
+    before, after = ({each.op_type for each in _lacking(found)} for found in (scan_, corrected))
+    explained = {each for names in made.values() for each in names}
+    differences = (
+        *(
+            f"{each} is missing by the lists, but the toolkit leaves none"
+            for each in sorted(before - after)
+        ),
+        *(
+            f"{each} is left by the toolkit, and is on no list: it needs a custom operator"
+            for each in sorted(after - before)
+        ),
+        *(
+            f"{each} is left by the toolkit, and is neither on a list nor in the model"
+            for each in sorted(left - known - explained)
+        ),
+        *(f"{each.problem}: the toolkit builds it" for each in scan_.refused),
+    )
+    report = ToolkitReport(name, answer.version, differences)
+    return replace(corrected, operators=lists, toolkit=report)

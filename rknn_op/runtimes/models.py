@@ -56,6 +56,7 @@ class OperatorList:
         refused: operators that the converter refuses -> reason.
         constant: operator -> positions of the inputs that must be constant.
         opsets: operator -> first and last version of the domain, if restricted.
+        domains: the domains whose operators are compared; those of all others are missing.
         structure: names of nodes without computation.
         max_opset: the maximum version of ONNX's own domain; 0: without restriction.
         max_ir_version: the maximum version of the file format; 0: without restriction.
@@ -71,6 +72,7 @@ class OperatorList:
     refused: Mapping[str, str] = field(default_factory=dict)
     constant: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     opsets: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    domains: frozenset[str] = frozenset(("",))
     structure: frozenset[str] = frozenset()
     max_opset: int = 0
     max_ir_version: int = 0

@@ -182,10 +182,11 @@ def command(
     nothing.
 
     --from describes the nodes of a model: with the operator library's math where it has the
-    operator, else with a reference by onnx; with the nodes' tensors as cases, recorded in a run of
-    the model; and with questions about all that the model does not say. With --all, an operator
-    that cannot be made does not stop the others; the exit status is 1. The model is cleaned first,
-    see `rknn-op scan`. It requires the packages onnx and onnxruntime.
+    operator, else with a reference by onnx or onnxruntime; with the nodes' tensors as cases,
+    recorded in a run of the model; and with questions about all that the model does not say. With
+    --all, an operator that cannot be made does not stop the others; the exit status is 1, also if
+    a custom operator cannot replace one that the target lacks. The model is cleaned first, see
+    `rknn-op scan`. It requires the packages onnx and onnxruntime.
 
     --library copies a ready operator: description, math, reference and cases. Letter case does not
     matter. Several, `--library Gelu TopK`, are made below the folder of -p.
@@ -388,6 +389,8 @@ def _create_from(
     if not output.is_json:
         click.echo(from_model.report(plans, is_made=not output.dry_run), nl=False)
     messages.end_with(plans.problems, plans.total, "made")
+    if plans.unsuitable:
+        click.get_current_context().exit(1)
 
 
 def _create_planned(plans: Sequence[Plan], output: Output) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,12 @@ def as_text(scan: Scan) -> str:
     )
     parts = [head, *_cleaned_text(scan.model.cleaned)]
     parts += (_missing_text(each, scan.operators.renaming) for each in scan.missing)
+    if scan.unsuitable:
+        lines = ["Missing, but not to be replaced by a custom operator:"]
+        for unsuitable in scan.unsuitable:
+            title = f"{unsuitable.op_type}{_where(unsuitable.nodes)}"
+            lines += [_indented(title, 2), _indented(unsuitable.remedy, 4)]
+        parts.append("\n".join(lines))
     if scan.cpu:
         rows = [["operator", "nodes", "moves"]]
         rows += [
@@ -48,10 +54,7 @@ def as_text(scan: Scan) -> str:
     if scan.refused:
         lines = ["The converter refuses:"]
         for each in scan.refused:
-            names = ", ".join(shortened(node.name) for node in each.nodes[:3])
-            more = len(each.nodes) - 3
-            where = f" ({names}{f' and {more} more' if more > 0 else ''})" if names else ""
-            lines += [_indented(each.problem + where, 2), _indented(each.remedy, 4)]
+            lines += [_indented(each.problem + _where(each.nodes), 2), _indented(each.remedy, 4)]
         parts.append("\n".join(lines))
     if scan.toolkit is not None:
         title = f"{scan.toolkit.name} {scan.toolkit.version}".rstrip()
@@ -81,12 +84,23 @@ def as_json(scan: Scan) -> dict[str, Any]:
                         "attributes": {
                             name: _finite(value) for name, value in node.attributes.items()
                         },
+                        "reads": scanning.bytes_of(node.inputs),
+                        "writes": scanning.bytes_of(node.outputs),
                     }
                     for node in each.nodes
                 ],
                 "ways": [*each.ways],
             }
             for each in scan.missing
+        ],
+        "unsuitable": [
+            {
+                "op_type": each.op_type,
+                "nodes": [node.name for node in each.nodes],
+                "reason": each.reason,
+                "remedy": each.remedy,
+            }
+            for each in scan.unsuitable
         ],
         "cpu": [
             {
@@ -115,6 +129,10 @@ def as_github(scan: Scan) -> str:
     lines = [
         ("error", f"{each.op_type}: {_node_count(each.nodes)}; {each.reason}")
         for each in scan.missing
+    ]
+    lines += [
+        ("error", f"{each.op_type}: {_node_count(each.nodes)}; {each.reason}; {each.remedy}")
+        for each in scan.unsuitable
     ]
     lines += [("error", f"{each.problem}; {each.remedy}") for each in scan.refused]
     file = _escaped(str(scan.model.file), {",": "%2C", ":": "%3A"})
@@ -145,6 +163,13 @@ def _cleaned_text(cleaned: Cleaned | None) -> Iterator[str]:
         yield _indented(f"Cleaned: {', '.join(names)} folded or removed", 0)
 
 
+def _where(nodes: Sequence[Node]) -> str:
+    """Return the names of the first nodes in parentheses; empty without nodes."""
+    names = ", ".join(shortened(node.name) for node in nodes[:3])
+    more = len(nodes) - 3
+    return f" ({names}{f' and {more} more' if more > 0 else ''})" if names else ""
+
+
 def _missing_text(missing: Missing, renaming: Renaming | None) -> str:
     domain = f"{missing.domain}." if missing.domain else ""
     title = _one_line(f"{shortened(domain + missing.op_type)} ({_node_count(missing.nodes)})")
@@ -153,11 +178,14 @@ def _missing_text(missing: Missing, renaming: Renaming | None) -> str:
     if renaming:
         op_type = shortened(missing.op_type)
         restriction = f" ({renaming.restriction})" if missing.domain == STANDARD else ""
-        way = (
-            f"name in the model: {renaming.prefix}{op_type} by renamed nodes (default), or as it "
-            f"is by `{renaming.key}: {op_type}` in op.yml{restriction}"
-        )
+        way = f"name in the model: {renaming.prefix}{op_type} by renamed nodes"
+        if len(missing.ways) > 1:
+            way += f" (default), or as it is by `{renaming.key}: {op_type}` in op.yml{restriction}"
         ways.append(_indented(way, 2))
+        if missing.reads is not None and missing.writes is not None:
+            moved = f"reads {_bytes_text(missing.reads)} and writes {_bytes_text(missing.writes)}"
+            cost = f"{moved}, each converted from or to the NPU's layout"
+            ways.append(_indented(cost, 2))
     lines = []
     for node in missing.nodes[:_MAX_NODES]:
         lines.append(f"  {shortened(node.name)}")
@@ -250,8 +278,8 @@ FORMATS: dict[str, Callable[[Scan], str]] = {"text": as_text, "github": as_githu
 @values.path_option(
     "--toolkit",
     metavar="PYTHON",
-    help=f"Ask {toolkit_names()} too, in the Python that has it: build the model, and show the "
-    "differences from the lists.",
+    help=f"Build the model with {toolkit_names()}, in the Python that has it: its answer decides "
+    "instead of the lists.",
 )
 @values.as_is
 @values.path_option(
@@ -294,4 +322,4 @@ def command(
         click.echo(FORMATS[format_](result), nl=False)
     for file in files if clean else ():
         click.echo(f"wrote {printable(str(file))}", err=True)
-    ctx.exit(1 if result.missing else 0)
+    ctx.exit(1 if result.missing or result.unsuitable else 0)

@@ -13,6 +13,7 @@ from click.testing import Result
 from onnx import TensorProto, helper
 
 from opkit.check.operators import Operator
+from rknn_op.models import unsuitable
 from rknn_op.models.drafting import library_match, recorded_cases
 from tests.check.target_repositories import counts
 from tests.marks import quick_first
@@ -259,6 +260,23 @@ def test_dynamic_shapes(tmp_path: Path) -> None:
 
 IN_LIBRARY = ["Reference: of the operator library.", "Recorded cases: 1"]
 
+
+def fused() -> Any:
+    """Return a model with operators of onnxruntime."""
+    nodes = [
+        helper.make_node(
+            *("SkipLayerNormalization", ["x", "skip", "gamma"], ["a"], "skip_norm"),
+            domain="com.microsoft",
+            epsilon=1e-5,
+        ),
+        helper.make_node("QuickGelu", ["a"], ["y"], "gelu", domain="com.microsoft", alpha=1.7),
+    ]
+    inputs = [value("x", [1, 3, 32]), value("skip", [1, 3, 32])]
+    gamma = constant("gamma", np.linspace(0.5, 1.5, 32, dtype=np.float32))
+    outputs = [value("y", [1, 3, 32])]
+    return model(nodes, inputs, outputs, [gamma], domains=["com.microsoft"])
+
+
 RECORDED = {
     "TopK": top_k,
     "Sum": sum_of_three,
@@ -270,6 +288,8 @@ RECORDED = {
     "Hardmax": two_sets_of_attributes,
     "LayerNormalization": normalization,
     "Softsign": in_subgraph,
+    "SkipLayerNormalization": fused,
+    "QuickGelu": fused,
 }
 
 
@@ -277,7 +297,8 @@ RECORDED = {
 @pytest.mark.parametrize("op_type", quick_first(3, RECORDED))
 def test_reference_equals_onnxruntime(tmp_path: Path, op_type: str) -> None:
     path, output = created(RECORDED[op_type](), tmp_path, "--op", op_type)
-    assert "Reference: by onnx's reference evaluator." in output
+    evaluator = "onnxruntime" if RECORDED[op_type] is fused else "onnx's reference evaluator"
+    assert f"Reference: by {evaluator}." in output
     operator = Operator(path)
     files = [*(path / "tests/data").glob("*.npz")]
     assert files, output
@@ -446,7 +467,6 @@ def test_constants_and_integers_are_not_of_int8(tmp_path: Path) -> None:
     ("proto", "phrases"),
     [
         (single("HardSwish", {"x": [2, 9]}), ["Reference: by onnx's reference evaluator."]),
-        (single("NonZero", {"x": [3, 4]}), ["- onnx's evaluator rejects all cases of these nodes"]),
         (single("DFT", {"x": [1, 2, 3, 4, 1]}, 20), ["- the library's DFT does not fit: node:"]),
         (
             single("Einsum", {"x": [3, 4]}, equation="ij->i"),
@@ -486,6 +506,32 @@ def test_source_of_the_reference_and_its_reason(
         assert phrase in " ".join(output.split())
 
 
+def test_evaluator_without_a_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unsuitable, "remedies", dict)
+    _, output = created(single("NonZero", {"x": [3, 4]}), tmp_path, "--node", "node")
+    assert "- onnx's reference evaluator rejects all cases of these nodes" in output
+
+
+def test_operators_of_onnxruntime_have_its_reference(tmp_path: Path) -> None:
+    path, output = created(fused(), tmp_path, "--op", "SkipLayerNormalization")
+    text = " ".join(output.split())
+    assert "Reference: by onnxruntime." in text
+    assert "- onnxruntime's optimizer makes this operator of ONNX's own ones" in text
+    assert [each.name for each in Operator(path).spec.inputs] == ["input", "skip", "gamma"]
+    assert re.findall(r"^onnx\w*", (path / "requirements.txt").read_text(), re.M) == [
+        *("onnx", "onnxruntime")
+    ]
+    assert "\nonnxruntime==" in (path / "requirements.lock").read_text()
+
+
+def test_operators_of_other_domains_have_a_skeleton(tmp_path: Path) -> None:
+    node = helper.make_node("Gelu", ["x"], ["y"], domain="com.example")
+    proto = model([node], [value("x", [4])], [value("y", [4])], domains=["com.example"])
+    _, output = created(proto, tmp_path, "--op", "Gelu")
+    assert "Reference: left to write." in output
+    assert "onnxruntime's optimizer" not in output
+
+
 @pytest.mark.usefixtures("no_library")
 def test_slow_references_have_no_large_case(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -507,6 +553,33 @@ def test_all_missing_operators(tmp_path: Path) -> None:
     assert sorted(each.name for each in path.iterdir()) == ["Acosh", "Selu"]
     assert output.index("Selu (1 node)") < output.index("Acosh (1 node)")
     assert f"rknn-op graft {tmp_path}/model.onnx -p {path}/Selu {path}/Acosh -o" in output
+
+
+def test_operators_that_a_custom_one_cannot_replace(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("RandomNormalLike", ["x"], ["noise"], name="draw"),
+        helper.make_node("Add", ["x", "noise"], ["sum"]),
+        helper.make_node("Selu", ["sum"], ["y"]),
+    ]
+    file = saved(model(nodes, [value("x", [1, 4])], [value("y", [1, 4])]), tmp_path)
+    result = create(file, "--all", "-p", tmp_path / "made")
+    assert result.exit_code == 1
+    assert [each.name for each in (tmp_path / "made").iterdir()] == ["Selu"]
+    text = " ".join(result.stdout.split())
+    assert "not made: RandomNormalLike (draw); a custom operator cannot replace it: make" in text
+    for option in (["--op", "RandomNormalLike"], ["--node", "draw"]):
+        result = create(file, *option, "-p", tmp_path / "one")
+        expected = "a custom operator cannot replace RandomNormalLike; make the noise an input"
+        assert_error(result, f"{' '.join(option)}: {expected}")
+        assert not (tmp_path / "one").exists()
+
+
+def test_only_operators_that_a_custom_one_cannot_replace(tmp_path: Path) -> None:
+    file = saved(single("Shape", {"x": ["n", 4]}), tmp_path)
+    result = create(file, "--all", "-p", tmp_path / "made")
+    assert (result.exit_code, "has all of its operators" in result.stdout) == (1, False)
+    assert "not made: Shape (node)" in result.stdout
+    assert not (tmp_path / "made").exists()
 
 
 def test_nothing_is_missing(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ MISSING = {
     "spectrum": ["DFT"],
     "two_missing": ["GridSample", "Selu"],
     "two_variants": ["GridSample"],
-    "branches": ["If", "Selu"],
+    "branches": ["Selu"],
     "half": ["Selu"],
     "opset_11": ["Selu"],
     "opset_19": ["Selu"],

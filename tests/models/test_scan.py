@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,9 @@ import pytest
 from click.testing import Result
 from onnx import TensorProto, helper
 
+from rknn_op.creation.operator_library import operators
+from rknn_op.models import unsuitable
+from rknn_op.template import EXAMPLES
 from tests.models.models import (
     constant,
     detection_head,
@@ -77,8 +82,22 @@ def test_missing_operators_of_a_detection_head(tmp_path: Path) -> None:
                 {"name": "sampled", "shape": [1, 16, 4, 4], "dtype": "float32", "constant": False}
             ],
             "attributes": {"align_corners": 1},
+            "reads": 4 * (16 * 6 * 6 + 4 * 4 * 2),
+            "writes": 4 * 16 * 4 * 4,
         }
     ]
+
+
+def test_bytes_of_missing_operators(tmp_path: Path) -> None:
+    """Of all nodes; the text leaves them out if a size is unknown."""
+    nodes = [helper.make_node("Selu", ["x"], ["a"]), helper.make_node("Selu", ["a"], ["y"])]
+    file = saved(model(nodes, [value("x", [2, 500])], [value("y", [2, 500])]), tmp_path)
+    assert "reads 8.0 KB and writes 8.0 KB, each" in scan(file).stdout
+    ports = [value("x", ["n", 500])], [value("y", ["n", 500])]
+    file = saved(model(nodes, *ports), tmp_path)
+    assert "reads" not in scan(file).stdout
+    [missing] = scanned(file)["missing"]
+    assert [(node["reads"], node["writes"]) for node in missing["nodes"]] == [(None, None)] * 2
 
 
 def test_ways_to_name_an_operator(tmp_path: Path) -> None:
@@ -122,6 +141,28 @@ def test_operators_of_rk3588(tmp_path: Path, op_type: str, is_missing: bool) -> 
     assert (f"{op_type} (1 node)" in result.stdout) is is_missing
 
 
+def test_operators_in_a_network(tmp_path: Path) -> None:
+    """Quantized pairs and LayerNormalization are the toolkit's, whatever a node alone is."""
+    constants = [
+        constant("s", np.array(0.05, np.float32)),
+        constant("z", np.array(0, np.int8)),
+        constant("w", np.ones((4, 4, 1, 1), np.int8)),
+        constant("scale", np.ones(8, np.float32)),
+    ]
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"]),
+        helper.make_node("DequantizeLinear", ["w", "s", "z"], ["v"]),
+        helper.make_node("Conv", ["d", "v"], ["c"]),
+        helper.make_node("LayerNormalization", ["c", "scale"], ["y"], axis=-1, epsilon=1e-5),
+    ]
+    ports = [value("x", [1, 4, 8, 8])], [value("y", [1, 4, 8, 8])]
+    result = scan(saved(model(nodes, *ports, constants, opset=17), tmp_path))
+    assert result.exit_code == 0
+    assert "no operators need a custom one" in result.stdout
+    assert "refuses" not in result.stdout
+
+
 def test_chips_differ(tmp_path: Path) -> None:
     file = saved(unary("Hardmax"), tmp_path)
     assert types(scanned(file, "--target", "rk3588")) == []
@@ -147,6 +188,14 @@ def test_other_domains_are_missing(tmp_path: Path) -> None:
     assert "com.example.Relu" in scan(file).stdout
     [missing] = scanned(file)["missing"]
     assert (missing["domain"], missing["ways"]) == ("com.example", ["rename", "keep"])
+    assert missing["reason"] == "com.example is not ONNX's own domain"
+
+
+def test_operators_of_onnxruntime_have_a_remedy(tmp_path: Path) -> None:
+    node = helper.make_node("BiasGelu", ["x", "x"], ["y"], domain="com.microsoft")
+    proto = model([node], [value("x", [2])], [value("y", [2])], domains=["com.microsoft"])
+    [missing] = scanned(saved(proto, tmp_path))["missing"]
+    assert "; onnxruntime's optimizer makes this operator of ONNX's own" in missing["reason"]
 
 
 @pytest.mark.parametrize(
@@ -164,8 +213,8 @@ def test_constant_nodes_are_left_out(
     nodes = [first, helper.make_node(*second, ["y"])]
     c = constant("c", np.array([1, 2], np.float32))
     found = scanned(saved(model(nodes, [value("x", [2])], [value("y", [2])], [c]), tmp_path))
-    assert types(found) == [nodes[index].op_type for index in expected]
-    assert found["refused"] == []
+    assert types(found, "unsuitable") == [nodes[index].op_type for index in expected]
+    assert (found["missing"], found["refused"]) == ([], [])
 
 
 def test_subgraphs(tmp_path: Path) -> None:
@@ -178,8 +227,8 @@ def test_subgraphs(tmp_path: Path) -> None:
     )
     inputs = [value("c", [], TensorProto.BOOL), value("x", [2])]
     found = scanned(saved(model([node], inputs, [value("y", [2])]), tmp_path))
-    assert types(found) == ["If", "Selu"]
-    assert found["missing"][1]["nodes"][0]["inputs"][0]["shape"] == [2]
+    assert (types(found), types(found, "unsuitable")) == (["Selu"], ["If"])
+    assert found["missing"][0]["nodes"][0]["inputs"][0]["shape"] == [2]
 
 
 def test_local_functions_are_inlined(tmp_path: Path) -> None:
@@ -192,23 +241,71 @@ def test_local_functions_are_inlined(tmp_path: Path) -> None:
     assert types(scanned(saved(proto, tmp_path))) == ["Selu"]
 
 
+# ---- What a custom operator cannot replace -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("op_type", "remedy"),
+    [
+        ("Shape", "fixed sizes"),
+        ("NonZero", "cut the model before it"),
+        ("RandomNormalLike", "make the noise an input"),
+        ("Bernoulli", "make random numbers an input"),
+    ],
+)
+def test_unsuitable_operators_have_remedies(tmp_path: Path, op_type: str, remedy: str) -> None:
+    node = helper.make_node(op_type, ["x"], ["y"], name="it")
+    dtype = TensorProto.INT64 if op_type in ("Shape", "NonZero") else TensorProto.FLOAT
+    file = saved(model([node], [value("x", ["n", 4])], [value("y", None, dtype)]), tmp_path)
+    found = scanned(file)
+    assert found["missing"] == []
+    [entry] = found["unsuitable"]
+    assert (entry["op_type"], entry["nodes"]) == (op_type, ["it"])
+    assert remedy in entry["remedy"]
+    result = scan(file)
+    assert result.exit_code == 1
+    text = " ".join(result.stdout.split())
+    assert f"Missing, but not to be replaced by a custom operator: {op_type} (it) " in text
+    assert entry["remedy"] in text
+    assert entry["remedy"] in scan(file, "--format", "github").stdout
+
+
+def test_unsuitable_operators_are_of_onnx_and_not_of_the_library() -> None:
+    listed = unsuitable.remedies()
+    assert [each for each in listed if not onnx.defs.has(each)] == []
+    library = {each.spec.name for each in operators(EXAMPLES)}
+    assert library
+    assert library & {*listed} == set()
+
+
+def test_operators_that_the_converter_refuses_are_renamed(tmp_path: Path) -> None:
+    constants = [constant("count", np.array([3])), constant("limit", np.array([0.5], np.float32))]
+    node = helper.make_node("NonMaxSuppression", ["boxes", "scores", "count", "limit"], ["y"])
+    inputs = [value("boxes", [1, 6, 4]), value("scores", [1, 1, 6])]
+    output = value("y", None, TensorProto.INT64)
+    file = saved(model([node], inputs, [output], constants), tmp_path)
+    [missing] = scanned(file)["missing"]
+    assert missing["reason"].startswith("the converter refuses it: ")
+    assert missing["ways"] == ["rename"]
+    assert "or as it is by" not in " ".join(scan(file).stdout.split())
+
+
 # ---- What the converter refuses ------------------------------------------------------------------
 
 
 def test_refusals_have_remedies(tmp_path: Path) -> None:
     nodes = [
         helper.make_node("TopK", ["x", "k"], ["scores", "indices"], name="top"),
-        helper.make_node("NonZero", ["scores"], ["y"], name="found"),
+        helper.make_node("Relu", ["scores"], ["y"]),
     ]
     inputs = [value("x", ["n", 4]), value("k", [1], TensorProto.INT64)]
-    proto = model(nodes, inputs, [value("y", None, TensorProto.INT64)], opset=21, ir_version=11)
+    proto = model(nodes, inputs, [value("y", None)], opset=21, ir_version=11)
     refused = scanned(saved(proto, tmp_path))["refused"]
     assert [(each["problem"], each["nodes"]) for each in refused] == [
         ("opset 21 (expected at most 19)", []),
         ("ir_version 11 (expected at most 10)", []),
         ("input x has the dynamic shape [n, 4]", []),
         ("input 1 of TopK must be constant", ["top"]),
-        ("NonZero: the shape of its output depends on values", ["found"]),
     ]
     assert all(each["remedy"] for each in refused)
 
@@ -312,6 +409,109 @@ def test_large_models(tmp_path: Path) -> None:
 
 # ---- The toolkit itself --------------------------------------------------------------------------
 
+
+def toolkit_of(folder: Path, left: Sequence[str], refusal: str = "") -> Path:
+    """Return a program that answers as a Python with the toolkit.
+
+    Args:
+        folder: where to write it.
+        left: the types of the nodes in its packages.
+        refusal: its last line on stderr; empty: it builds all models.
+    """
+    nodes = [f"{each}:node".encode() for each in left]
+    texts = [*nodes, b"onnx::Tensor_1"]
+    package = b"".join(struct.pack("<I", len(each)) + each + b"\0" for each in texts)
+    file = folder / "python"
+    file.write_text(
+        f"#!{sys.executable}\n"
+        "import pathlib, sys\n"
+        f"if {refusal!r}:\n"
+        f"    sys.exit({refusal!r})\n"
+        f"pathlib.Path(sys.argv[4]).write_bytes({package!r})\n"
+        "print('9.9')\n"
+    )
+    file.chmod(0o755)
+    return file
+
+
+def chain(*op_types: str, opset: int = 17) -> Any:
+    """Return a model of operators with one input, one behind the other."""
+    names = ["x", *(f"t{index}" for index in range(1, len(op_types))), "y"]
+    nodes = [
+        helper.make_node(op_type, [names[index]], [names[index + 1]], name=f"of_{op_type}")
+        for index, op_type in enumerate(op_types)
+    ]
+    return model(nodes, [value("x", [1, 4])], [value("y", None)], opset=opset)
+
+
+@pytest.mark.parametrize(
+    ("op_types", "left", "missing", "difference"),
+    [
+        (["Selu", "Relu"], ["Selu", "Conv"], ["Selu"], None),
+        (
+            ["Selu"],
+            [],
+            [],
+            "Selu is missing by the lists, but the toolkit leaves none",
+        ),
+        (
+            ["Relu", "Sign"],
+            ["Sign", "Relu", "exNew"],
+            ["Sign"],
+            "exNew is left by the toolkit, and is neither on a list nor in the model",
+        ),
+        (
+            ["Neg", "Relu"],
+            ["Neg"],
+            ["Neg"],
+            "Neg is left by the toolkit, and is on no list: it needs a custom operator",
+        ),
+    ],
+)
+def test_the_toolkit_decides(
+    tmp_path: Path, op_types: list[str], left: list[str], missing: list[str], difference: str | None
+) -> None:
+    file = saved(chain(*op_types), tmp_path)
+    toolkit = toolkit_of(tmp_path, left)
+    found = scanned(file, "--toolkit", toolkit)
+    assert types(found) == missing
+    assert [node["name"] for each in found["missing"] for node in each["nodes"]] == [
+        f"of_{each}" for each in missing
+    ]
+    assert found["toolkit"] == {
+        "version": "9.9",
+        "differences": [] if difference is None else [difference],
+    }
+    result = scan(file, "--toolkit", toolkit)
+    assert result.exit_code == int(bool(missing))
+    count = f"{len(missing) or 'no'} operator"
+    assert count in result.stdout
+    assert difference is None or difference in " ".join(result.stdout.split())
+
+
+def test_what_the_toolkit_builds_is_not_refused(tmp_path: Path) -> None:
+    file = saved(chain("NonZero", "Relu", opset=20), tmp_path)
+    assert types(scanned(file), "unsuitable") == ["NonZero"]
+    found = scanned(file, "--toolkit", toolkit_of(tmp_path, ["Relu"]))
+    assert (found["missing"], found["unsuitable"], found["refused"]) == ([], [], [])
+    assert (
+        found["toolkit"]["differences"][-1]
+        == "opset 20 (expected at most 19): the toolkit builds it"
+    )
+
+
+@pytest.mark.parametrize("opset", [17, 20])
+def test_the_reason_of_the_toolkit_is_a_refusal(tmp_path: Path, opset: int) -> None:
+    file = saved(chain("Selu", opset=opset), tmp_path)
+    by_lists = scanned(file)
+    found = scanned(file, "--toolkit", toolkit_of(tmp_path, [], "build: no such rank"))
+    assert found["missing"] == by_lists["missing"]
+    assert found["refused"][0]["problem"] == "RKNN-Toolkit2: build: no such rank"
+    assert found["refused"][1:] == by_lists["refused"]
+    differs = ["it refuses the model, the lists do not"] if opset == 17 else []
+    assert found["toolkit"] == {"version": "", "differences": differs}
+
+
 TOOLKIT = os.environ.get("RKNN_OP_RKNN2_PYTHON", "")
 
 
@@ -322,12 +522,16 @@ def test_the_toolkit_is_asked(tmp_path: Path) -> None:
     report = scanned(file, "--toolkit", TOOLKIT)["toolkit"]
     assert report["version"]
     assert report["differences"] == []
-    # The lists know that a sum may be left; one of two inputs is not.
-    node = helper.make_node("Sum", ["x", "z"], ["y"])
-    proto = model([node], [value("x", [1, 4]), value("z", [1, 4])], [value("y", [1, 4])])
-    other = saved(proto, tmp_path, "sum.onnx")
-    [difference] = scanned(other, "--toolkit", TOOLKIT)["toolkit"]["differences"]
-    assert difference == "Sum needs a custom operator by the lists, but the toolkit leaves none"
+    # By the lists, no Einsum is left; one with spaces in its equation is.
+    node = helper.make_node("Einsum", ["x", "z"], ["y"], equation="bij, bjk -> bik")
+    inputs = [value("x", [1, 4, 8]), value("z", [1, 8, 4])]
+    other = saved(model([node], inputs, [value("y", None)]), tmp_path, "einsum.onnx")
+    assert types(scanned(other)) == []
+    found = scanned(other, "--toolkit", TOOLKIT)
+    assert types(found) == ["Einsum"]
+    assert found["toolkit"]["differences"] == [
+        "Einsum is left by the toolkit, and is on no list: it needs a custom operator"
+    ]
 
 
 def test_a_python_without_the_toolkit(tmp_path: Path) -> None:

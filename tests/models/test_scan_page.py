@@ -17,7 +17,7 @@ from onnxruntime.transformers.float16 import convert_float_to_float16
 
 from rknn_op.cli import main
 from rknn_op.models.model_files import MAX_NODES
-from rknn_op.models.scanning import ToolkitReport, scan_file
+from rknn_op.models.scanning import ToolkitReport, Unsuitable, scan_file
 from rknn_op.runtimes.models import models_of
 from rknn_op.verbs.scan import as_json
 from tests.models.models import (
@@ -76,9 +76,9 @@ def fields(value: Any, prefix: str = "") -> Iterator[str]:
 
 def test_every_field_is_documented(folder: Path) -> None:
     result = scan_file(Path("head.onnx"), None)
-    found = set(
-        fields(as_json(replace(result, toolkit=ToolkitReport("Toolkit", "2.5.0", ("one",)))))
-    )
+    report = ToolkitReport("Toolkit", "2.5.0", ("one",))
+    unsuitable = (Unsuitable("Shape", result.missing[0].nodes, "reason", "remedy"),)
+    found = set(fields(as_json(replace(result, toolkit=report, unsuitable=unsuitable))))
     section = PAGE.partition("## JSON")[2].partition("\n## ")[0]
     documented = re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE)
     same = {each.replace(".outputs[]", ".inputs[]") for each in found}

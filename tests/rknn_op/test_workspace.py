@@ -13,7 +13,7 @@ import yaml
 from opkit import manifest, repository
 from opkit.common.errors import OpkitError
 from rknn_op.creation.choices import DEFAULT_EXTRAS, left_out
-from rknn_op.creation.wheel import wheel
+from rknn_op.creation.wheel import extra_in, extra_lines, wheel
 from rknn_op.upkeep.chosen_operators import changed_operators, operators
 from tests.report.browser import look
 from tests.repositories import Repository
@@ -448,3 +448,11 @@ def test_failure_changes_nothing(ws: Path, alone: Path, verb: str) -> None:
     before = snapshot(ws)
     assert_error(rknn_op("workspace", verb, member), "README.md: is a link")
     assert snapshot(ws) == before
+
+
+def test_packages_of_references_are_added_once() -> None:
+    both = extra_lines("onnxruntime")
+    assert extra_lines("onnx", both) == extra_lines("onnxruntime", both) == ""
+    more = extra_lines("onnxruntime", extra_lines("onnx"))
+    assert [line.partition(">")[0] for line in more.splitlines()] == ["onnxruntime"]
+    assert (extra_in(both), extra_in(extra_lines("onnx"))) == ("onnxruntime", "onnx")

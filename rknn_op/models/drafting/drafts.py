@@ -30,7 +30,7 @@ from rknn_op.models.drafting.op_yml import (
 from rknn_op.models.drafting.recorded_cases import RecordedCases, filled, recorded_cases
 from rknn_op.models.drafting.reference_trials import tolerance_text, trial_operator
 from rknn_op.models.drafting.small_cases import Group, SmallCases, small_cases
-from rknn_op.models.model_files import required
+from rknn_op.models.model_files import CONTRIBUTED, WITHOUT_FUSION, required
 from rknn_op.models.model_graph import CASTS, Model, Node, Tensor
 from rknn_op.models.onnx_model import RANDOM
 from rknn_op.models.running.recording import Recording
@@ -41,6 +41,7 @@ class Source(Enum):
 
     LIBRARY = "of the operator library"
     ONNX = "by onnx's reference evaluator"
+    ONNXRUNTIME = "by onnxruntime"
     SKELETON = "left to write"
 
 
@@ -107,6 +108,8 @@ def draft(task: Task, nodes: Sequence[Node]) -> Draft:
     notes = [*casts]
     if reason:
         notes.append(f"the library's {found.op_type} does not fit: {reason}")
+    if found.domain == CONTRIBUTED:
+        notes.append(WITHOUT_FUSION)
     return _described(task, nodes, found, notes)
 
 
@@ -197,8 +200,8 @@ def _described(task: Task, nodes: Sequence[Node], found: Signature, notes: Seque
     remarks = questions(found, nodes)
     text = description(found, task.model, nodes, remarks, task.runtimes, task.target)
     spec = runtimes.parse(text, f"the description of {found.op_type}")
-    if has_evaluator(found):
-        reference = onnx_reference(spec.name, found, nodes).encode()
+    if source := evaluator(found):
+        reference = evaluated_reference(spec.name, found, source).encode()
         small, recorded = _cases(task, nodes, found, spec, text, reference)
         if small.groups or recorded.files:
             files = {
@@ -207,8 +210,9 @@ def _described(task: Task, nodes: Sequence[Node], found: Signature, notes: Seque
                 **_tests(f"tests/test_{spec.lower}.py", spec, small, recorded),
             }
             notes = [*notes, *small.left_out, *recorded.left_out, *recorded.differences]
-            return Draft(nodes, text, spec, files, Source.ONNX, remarks, recorded, notes)
-        notes = [*notes, "onnx's evaluator rejects all cases of these nodes", *recorded.left_out]
+            return Draft(nodes, text, spec, files, source, remarks, recorded, notes)
+        rejected = f"{source.value.removeprefix('by ')} rejects all cases of these nodes"
+        notes = [*notes, rejected, *recorded.left_out]
     skeleton = once_only_files(spec, _selected(task))[f"{spec.lower}_reference.py"]
     _, recorded = _cases(task, nodes, found, spec, text, skeleton.encode(), is_written=False)
     files = _tests(f"tests/test_{spec.lower}_model.py", spec, SmallCases(), recorded)
@@ -252,8 +256,10 @@ def _tests(path: str, spec: OpSpec, small: SmallCases, recorded: RecordedCases) 
     return {path: text.encode(), **files}
 
 
-# ---- The reference of a standard operator: onnx's own evaluator ----------------------------------
+# ---- The reference of an operator with a schema: the evaluator of onnx, or onnxruntime -----------
 
+_EVALUATORS = {Source.ONNX: "onnx", Source.ONNXRUNTIME: "onnxruntime"}
+"""The package of an evaluator."""
 _WORDS = {
     "bool": "a bool",
     "int": "an int",
@@ -264,27 +270,29 @@ _WORDS = {
 }
 
 
-def has_evaluator(found: Signature) -> bool:
-    """Whether onnx's evaluator supports an operator and is deterministic for it."""
+def evaluator(found: Signature) -> Source | None:
+    """Return the source of a reference that computes an operator always alike; None: none."""
     if not found.is_standard or found.op_type in RANDOM:
-        return False
+        return None
+    if found.domain == CONTRIBUTED:
+        return Source.ONNXRUNTIME
     schema = required("onnx").defs.get_schema(found.op_type, found.opset, found.domain)
     if schema.has_function or schema.has_context_dependent_function:
-        return True
+        return Source.ONNX
     try:
         required("onnx.reference.ops").load_op(found.domain, found.op_type, found.opset)
     except Exception:  # onnx raises several types for operators that it does not compute
-        return False
-    return True
+        return None
+    return Source.ONNX
 
 
-def onnx_reference(name: str, found: Signature, nodes: Sequence[Node]) -> str:
-    """Return the text of `<op>_reference.py` that calls onnx's reference evaluator.
+def evaluated_reference(name: str, found: Signature, source: Source) -> str:
+    """Return the text of `<op>_reference.py` that calls an evaluator.
 
     Args:
         name: the operator's name in op.yml.
-        found: a standard operator.
-        nodes: its nodes, for the dtypes of outputs and the shapes of constants.
+        found: an operator with a schema.
+        source: the evaluator.
     """
     tensors = {
         each.name: (each.dtypes[0] if len(each.dtypes) == 1 else None) for each in found.tensors
@@ -294,9 +302,10 @@ def onnx_reference(name: str, found: Signature, nodes: Sequence[Node]) -> str:
     kinds |= {each.name: each.kind for each in found.constants}
     params = [f"        {param}: {_WORDS[kind]}" for param, kind in kinds.items()]
     return render(
-        Path(__file__).parent / "templates/onnx_reference.py",
+        Path(__file__).parent / f"templates/{_EVALUATORS[source]}_reference.py",
         name=name,
         op_type=literal(found.op_type, ""),
+        domain=literal(found.domain, ""),
         opset=str(found.opset),
         inputs=literal(_in_order(found.inputs), "INPUTS = ", 0),
         outputs=literal(_in_order(found.outputs), "OUTPUTS = ", 0),

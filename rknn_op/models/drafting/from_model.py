@@ -24,6 +24,7 @@ from rknn_op.models.drafting.node_signatures import called
 from rknn_op.models.drafting.selection import Selection, selected_nodes, type_name
 from rknn_op.models.model_graph import Model, Node, plain
 from rknn_op.models.running.recording import Recording, record
+from rknn_op.models.scanning import Unsuitable
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class Plans:
         planned: the repositories; empty if the target has all operators.
         notes: messages about the run of the model.
         problems: the operators that cannot be made, an error for each.
+        unsuitable: the missing operators that have no repository, because a custom operator cannot
+            replace them.
     """
 
     model: Model
@@ -56,6 +59,7 @@ class Plans:
     planned: Sequence[Planned]
     notes: Sequence[str] = ()
     problems: Sequence[OpkitError] = ()
+    unsuitable: Sequence[Unsuitable] = ()
 
     @property
     def total(self) -> int:
@@ -98,9 +102,11 @@ def plans(
     names = [*choices.runtimes] or [scanning.runtime_of(file, choices.target)]
     target = choices.target or available()[names[0]].describe.default_target
     groups: Sequence[Sequence[Node]]
+    unsuitable: Sequence[Unsuitable] = ()
     if selection.is_all:
         scan = scanning.scan_file(file, target, toolkit, as_is)
         model, groups = scan.model, [each.nodes for each in scan.missing]
+        unsuitable = scan.unsuitable
     else:
         model = scanning.read_model(file, as_is)
         groups = [selected_nodes(model, selection)]
@@ -112,7 +118,7 @@ def plans(
                 f"{describe.title} are for models of {' and '.join(describe.frameworks)}"
             )
     if not groups:
-        return Plans(model, target, ())
+        return Plans(model, target, (), unsuitable=unsuitable)
     nodes = [node for group in groups for node in group]
     with step("running the model, to record cases"):
         if model.framework == "onnx":
@@ -146,7 +152,10 @@ def plans(
             more = f" and {len(group) - 1} more" if len(group) > 1 else ""
             where = f"node{'s' * (len(group) > 1)} '{plain(group[0].name)}'{more}"
             problems.append(OpkitError(f"{where}: {error}"))
-    return Plans(model, target, [*planned.values()], recording.notes, problems)
+    return Plans(model, target, [*planned.values()], recording.notes, problems, unsuitable)
+
+
+_EXTRAS: dict[Source, Extra] = {Source.ONNX: "onnx", Source.ONNXRUNTIME: "onnxruntime"}
 
 
 def _plan(found: Draft, file: Path, folder: Path, is_all: bool, choices: Choices) -> Planned:
@@ -155,8 +164,7 @@ def _plan(found: Draft, file: Path, folder: Path, is_all: bool, choices: Choices
     place = folder / found.spec.name if is_all else folder
     text = found.text.rstrip("\n")
     plan = new_repository.plan_text(text, source, place, Path(), rest, found.files)
-    extra: Extra = "onnx" if found.source is Source.ONNX else ""
-    return Planned(replace(plan, extra=extra), found)
+    return Planned(replace(plan, extra=_EXTRAS.get(found.source, "")), found)
 
 
 # ---- The report ----------------------------------------------------------------------------------
@@ -164,7 +172,10 @@ def _plan(found: Draft, file: Path, folder: Path, is_all: bool, choices: Choices
 _WIDTH = 80
 _MATH = {
     Source.LIBRARY: "The math is there, in C and in numpy.",
-    Source.ONNX: "The math in C is left to write: {lower}_compute.h. Until then, the check fails.",
+    **dict.fromkeys(
+        (Source.ONNX, Source.ONNXRUNTIME),
+        "The math in C is left to write: {lower}_compute.h. Until then, the check fails.",
+    ),
     Source.SKELETON: "The math is left to write, in C and in numpy: {lower}_compute.h, "
     "{lower}_reference.py. So far, it copies its first input.",
 }
@@ -177,7 +188,7 @@ def report(found: Plans, is_made: bool) -> str:
         found: the plans.
         is_made: whether the repositories exist; else it was a dry run.
     """
-    if not found.total:
+    if not found.total and not found.unsuitable:
         return f"{printable(str(found.model.file))}: {found.target} has all of its operators.\n"
     parts = []
     for each in found.planned:
@@ -197,6 +208,14 @@ def report(found: Plans, is_made: bool) -> str:
             lines += ["  Questions, also in op.yml:"]
             lines += [line for each in made.questions for line in _wrapped(each.text, "- ")]
         parts.append("\n".join(lines))
+    for unsuitable in found.unsuitable:
+        names = ", ".join(plain(node.name) for node in unsuitable.nodes[:3])
+        more = len(unsuitable.nodes) - 3
+        names += f" and {more} more" if more > 0 else ""
+        parts.append(
+            f"not made: {plain(unsuitable.op_type)} ({names}); a custom operator cannot replace "
+            "it:\n" + "\n".join(_wrapped(unsuitable.remedy))
+        )
     if found.notes and found.planned:
         parts.append("\n".join(line for note in found.notes for line in _wrapped(printable(note))))
     if is_made and found.planned:

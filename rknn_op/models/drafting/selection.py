@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from opkit.common.errors import OpkitError
 from opkit.common.text import closest, printable
 from rknn_op.models.model_graph import Model, Node, plain
+from rknn_op.models.unsuitable import remedy
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def selected_nodes(model: Model, selection: Selection) -> list[Node]:
 
     Raises:
         OpkitError: the model has no such node, two domains have the type, several nodes have the
-            name, or all of them are constant.
+            name, all of them are constant, or a custom operator cannot replace them.
     """
     by_name = selection.node is not None
     wanted = selection.node or selection.op_type or ""
@@ -82,5 +83,9 @@ def selected_nodes(model: Model, selection: Selection) -> list[Node]:
     if not changing:
         raise OpkitError(
             f"{where}: all inputs are constant; converters compute such nodes themselves"
+        )
+    if advice := remedy(changing[0].domain, changing[0].op_type):
+        raise OpkitError(
+            f"{where}: a custom operator cannot replace {plain(changing[0].op_type)}; {advice}"
         )
     return changing

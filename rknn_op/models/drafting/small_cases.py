@@ -18,7 +18,7 @@ from opkit.check.operators import Operator
 from opkit.runtimes.invocation import Array
 from rknn_op.models.drafting.node_signatures import Signature, params_of
 from rknn_op.models.drafting.reference_trials import TimeLimitError, time_limit, tolerated_error
-from rknn_op.models.model_files import required
+from rknn_op.models.model_files import schema_of
 from rknn_op.models.model_graph import Node, Tensor, at
 
 MAX_ELEMENTS = 4096
@@ -292,8 +292,7 @@ def _texts(found: Signature, nodes: Sequence[Node]) -> dict[str, list[str]]:
     """Return param -> texts that nodes have, and words of the schema's description."""
     known: Mapping[str, Any] = {}
     if found.is_standard:
-        defs = required("onnx").defs
-        known = dict(defs.get_schema(found.op_type, found.opset, found.domain).attributes)
+        known = dict(schema_of(found.op_type, found.domain, found.opset).attributes)
     texts = {}
     for each in found.attributes:
         if each.kind == "string":

@@ -6,6 +6,7 @@ import re
 import struct
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -33,21 +34,26 @@ _RULES = ConverterRules(  # those of check_model in a repository's rknn2/convert
 
 def _operators(target: str, checkout: Path | None) -> OperatorList:
     """Return the list of a chip."""
-    data = yaml.safe_load(Path(__file__).with_name("operators.yml").read_text(encoding="utf-8"))
+    data, made = map(_yaml, ("operators", "conversions"))
     chips = {chip: names for key, names in data["npu"].items() for chip in key.split(", ")}
     return OperatorList(
-        f"{data['toolkit']}, {data['runtime']}",
+        f"{made['toolkit']}, {data['runtime']}",
         f"{target}'s NPU",
         frozenset(chips[target]),
         frozenset(data["cpu"]),
         data["names"],
-        {name: tuple(left) for name, left in data["left"].items()},
-        data["refused"],
-        {name: tuple(positions) for name, positions in data["constant"].items()},
+        {name: tuple(left) for name, left in made["left"].items()},
+        made["refused"],
+        {name: tuple(positions) for name, positions in made["constant"].items()},
         max_opset=data["max_opset"],
         max_ir_version=data["max_ir_version"],
         renaming=_RENAMING,
     )
+
+
+def _yaml(name: str) -> Any:
+    text = Path(__file__).with_name(f"{name}.yml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)
 
 
 def _form(spec: OpSpec) -> Form:
@@ -69,14 +75,17 @@ def _form(spec: OpSpec) -> Form:
 _NOT_OPERATORS = frozenset(("InputOperator", "OutputOperator"))
 
 
-def _left(package: bytes) -> Iterator[str]:
-    """Yield the names of operators in a .rknn file: strings `<type>:<node>`, after their length."""
-    for found in re.finditer(rb"(?<=\0)([A-Za-z]\w*):[^\0]*(?=\0)", package):
+def nodes_of(package: bytes) -> Iterator[tuple[str, str]]:
+    """Yield the type and the name of each node in a .rknn file.
+
+    They are strings `<type>:<name>`, after their length; tensors may be `onnx::<name>`.
+    """
+    for found in re.finditer(rb"(?<=\0)([A-Za-z]\w*):(?!:)([^\0]*)(?=\0)", package):
         start = found.start()
         length = struct.unpack_from("<I", package, start - 4)[0] if start >= 4 else 0
         name = found[1].decode()
         if length == len(found[0]) and name not in _NOT_OPERATORS:
-            yield name
+            yield name, found[2].decode(errors="replace")
 
 
 def _failed_rule(output: bytes) -> str:
@@ -93,7 +102,7 @@ TOOLKIT = Toolkit(
     module="rknn",
     suffix=".rknn",
     build=Path(__file__).with_name("toolkit_worker.py"),
-    left=_left,
+    left=lambda package: (type_ for type_, _name in nodes_of(package)),
     simulate=Path(__file__).with_name("simulation_worker.py"),
     failed_rule=_failed_rule,
     quantize=Path(__file__).with_name("quantization_worker.py"),

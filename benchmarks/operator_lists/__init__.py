@@ -1,0 +1,1 @@
+"""What RKNN-Toolkit2 makes of each operator of ONNX."""

@@ -13,8 +13,9 @@ from click.testing import Result
 from onnx import TensorProto, helper
 
 from opkit.check.operators import Operator
-from rknn_op.models import unsuitable
+from rknn_op.models import scanning, unsuitable
 from rknn_op.models.drafting import library_match, recorded_cases
+from rknn_op.models.toolkits import Answer
 from tests.check.target_repositories import counts
 from tests.marks import quick_first
 from tests.models import test_extra
@@ -795,6 +796,17 @@ def test_different_counts_of_inputs(tmp_path: Path) -> None:
     assert re.findall("^  (data_.):", description(path), re.MULTILINE) == [
         *("data_0", "data_1", "data_2")
     ]
+
+
+def test_toolkit_decides_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = ["GridSample", "TopK"]
+    monkeypatch.setattr(scanning, "ask", lambda *_: Answer(version="2.5.0", left=frozenset(left)))
+    file, options = saved(detection_head(), tmp_path), ("--all", "--toolkit", "python")
+    path, _ = created(detection_head(), tmp_path, *options)
+    assert [each.name for each in path.iterdir()] == ["GridSample"]
+    left.remove("GridSample")
+    result = create(file, *options, "-p", tmp_path / "none")
+    assert result.stdout == f"{file}: rk3588 has all of its operators.\n"
 
 
 # ---- TensorFlow ----------------------------------------------------------------------------------

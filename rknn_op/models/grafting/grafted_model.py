@@ -118,8 +118,8 @@ def _insert_casts(graph: Any, nodes: Sequence[GraftedNode]) -> None:
 def _make_initializers(graph: Any) -> None:
     """Make initializers of Constant nodes.
 
-    Behind a custom operator RKNN-Toolkit2 infers shapes node by node, without the values of
-    Constant nodes: an Unsqueeze has no shape there.
+    Behind a custom operator a toolkit infers shapes node by node, without the values of Constant
+    nodes: an Unsqueeze has no shape there.
     """
     helper, numpy_helper = required("onnx.helper"), required("onnx.numpy_helper")
     outputs = {each.name for each in graph.output}

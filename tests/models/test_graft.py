@@ -1002,6 +1002,35 @@ def test_simulated_outputs(
         assert done.exit_code == 0, done.output
 
 
+def test_simulated_outputs_of_a_sensitive_model(
+    tmp_path: Path, repositories: Mapping[str, Path]
+) -> None:
+    """Differences are tolerated if small changes of the inputs make as large ones."""
+    nodes = [
+        helper.make_node("Selu", ["x"], ["a"], name="n", alpha=1.5, gamma=1.0),
+        helper.make_node("Mul", ["a", "c"], ["b"]),
+        helper.make_node("Sin", ["b"], ["s"]),
+    ]
+    proto = model(
+        nodes,
+        [value("x", [2, 4])],
+        [value("s", [2, 4]), value("a", [2, 4])],
+        [constant("c", np.float32(1e4))],
+    )
+    file = saved(proto, tmp_path)
+    python = tmp_path / "python"
+    options = ("--toolkit", python)
+    for result, status in (("y + 0.5, y", 0), ("y + 9, y", 1), ("y, y + 0.5", 1)):
+        python.write_text(SIMULATOR.format(python=sys.executable, result=result))
+        python.chmod(0o755)
+        done = graft(file, [repositories["Selu"]], tmp_path / "out.onnx", *options)
+        assert done.exit_code == status, done.output
+        is_tolerated = "output 's' changes by up to " in done.stderr
+        assert is_tolerated == (result != "y + 9, y")
+        for written in tmp_path.glob("out.*"):
+            written.unlink()
+
+
 def test_failing_rules_of_the_toolkit_are_disabled(
     tmp_path: Path, repositories: Mapping[str, Path]
 ) -> None:

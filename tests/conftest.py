@@ -29,6 +29,8 @@ from tests.runtimes.rknn.vx.support import shared_folder
 
 SLOW = "slow"
 """The mark of the tests that a run leaves out by default."""
+NIGHTLY = "nightly"
+"""The mark of the tests that only the option of this name runs."""
 
 _BYTECODE = ROOT / ".pytest_cache/bytecode"
 """Outside of the sources' folders, which tests copy and compare."""
@@ -141,7 +143,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--shard", type=_shard, default=(1, 1), metavar="K/N", help="run the K-th of N parts"
     )
 
-    parser.addoption("--nightly", action="store_true", help="do not leave out the nightly tests")
+    parser.addoption(f"--{NIGHTLY}", action="store_true", help="do not leave out the nightly tests")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -152,10 +154,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     shard: tuple[int, int] = config.getoption("shard")
     number, count = shard
-    is_nightly: bool = config.getoption("nightly")
+    is_nightly: bool = config.getoption(NIGHTLY)
 
     def is_left_out(item: pytest.Item) -> bool:
-        if not is_nightly and item.get_closest_marker("nightly"):
+        if not is_nightly and item.get_closest_marker(NIGHTLY):
             return True
         file, _, test = item.nodeid.partition("::")
         _, _, parameter = test.partition("[")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.conftest import SLOW
+from tests.conftest import NIGHTLY, SLOW
 from tests.repositories import ROOT
 
 
@@ -54,6 +54,11 @@ def test_workflow_runs_every_test() -> None:
     assert shards == [f"-m {SLOW} --shard {number}/{count}" for number in range(1, count + 1)]
 
 
+def test_nightly_workflow_runs_the_tests_that_the_others_leave_out() -> None:
+    jobs = yaml.safe_load((ROOT / ".github/workflows/nightly.yml").read_text())["jobs"]
+    assert jobs["test"]["steps"][-1]["run"] == f"bash .ci/run --{NIGHTLY} -m {NIGHTLY}"
+
+
 def run_pytest(*options: str) -> subprocess.CompletedProcess[str]:
     command = ["pytest", "-n", "0", "-q", "--collect-only", "-m", "", *options]
     return subprocess.run(
@@ -72,6 +77,16 @@ def test_shards_have_each_test_once() -> None:
     shards = [collected("--shard", f"{number}/3") for number in (1, 2, 3)]
     assert all(shards)
     assert sorted(itertools.chain(*shards)) == sorted(collected())
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("xdist")
+def test_nightly_tests_are_left_out() -> None:
+    file = "tests/models/test_architectures.py"
+    named = [run_pytest(file, *options).stdout for options in ((), (f"--{NIGHTLY}",))]
+    fewer, all_ = ({line for line in text.splitlines() if "::test_row[" in line} for text in named)
+    assert len(fewer) == 2
+    assert fewer < all_
 
 
 @pytest.mark.slow

@@ -110,10 +110,7 @@ def write(name: str, folder: Path) -> OpSpec:
 
 
 def write_call(spec: OpSpec, call: Call, folder: Path) -> None:
-    """Write case.h: the operator's header, its structs, and the call."""
-    lower = spec.lower
-    generated = f"generated/{lower}_compute.h"
-    compute = generated if (folder / generated).is_file() else f"{lower}_compute.h"
+    """Write case.h for call.c, whose tensors are floats."""
     tensors = [
         f"{{&{side}.{tensor.name}, {is_output}, {len(shape)}, {{{', '.join(map(str, shape))}}}}}"
         for side, is_output, group in (
@@ -123,12 +120,30 @@ def write_call(spec: OpSpec, call: Call, folder: Path) -> None:
         for tensor in group
         for shape in (call.shapes[tensor.name],)
     ]
-    params = "".join(f"    .{name} = {value},\n" for name, value in call.params.items())
+    write_case(spec, tensors, call.params, folder)
+
+
+def write_case(
+    spec: OpSpec, tensors: Sequence[str], params: Mapping[str, str], folder: Path
+) -> None:
+    """Write case.h: the operator's header, its structs, and the call.
+
+    Args:
+        spec: the operator.
+        tensors: the rows of the program's table.
+        params: param -> its value in C.
+        folder: with the operator's headers.
+    """
+    lower = spec.lower
+    generated = f"generated/{lower}_compute.h"
+    compute = generated if (folder / generated).is_file() else f"{lower}_compute.h"
+    values = "".join(f"    .{name} = {value},\n" for name, value in params.items())
     table = ", NULL" if has_table(spec) else ""
+    # Without `static`: else the compiler takes the params for constants.
     (folder / "case.h").write_text(
         f'#include "{compute}"\n'
-        f"static struct {lower}_inputs inputs;\nstatic struct {lower}_outputs outputs;\n"
-        f"static struct {lower}_params params = {{\n{params}}};\n"
+        f"struct {lower}_inputs inputs;\nstruct {lower}_outputs outputs;\n"
+        f"struct {lower}_params params = {{\n{values}}};\n"
         f"#define TENSORS {', '.join(tensors)}\n"
         f"#define CALL {lower}_compute(&inputs, &params, &outputs{table})\n"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ import onnxruntime
 import pytest
 import yaml
 
-from benchmarks import build, command, results_file
+from benchmarks import board_times, build, command, results_file
 from benchmarks.mutations import __main__ as mutations
 from benchmarks.mutations import python_changes
 from benchmarks.mutations.nearest import NEAREST, nearest
@@ -23,6 +24,7 @@ from benchmarks.operator_lists import contexts
 from benchmarks.operator_lists.__main__ import Build
 from benchmarks.operators import __main__ as library_benchmark
 from benchmarks.operators.calls import CALLS
+from rknn_op.models import costs
 from tests.repositories import ROOT
 
 TOOLKIT = os.environ.get("RKNN_OP_RKNN2_PYTHON", "")
@@ -358,6 +360,36 @@ def test_phases(tmp_path: Path) -> None:
 
 def test_every_onnx_operator_of_the_library_has_a_benchmark_call() -> None:
     assert {*library_benchmark.operators()} - {*CALLS} == set()
+
+
+def test_recorded_instructions_are_of_all_operators_with_a_formula() -> None:
+    """The work of the others depends on data, or grows faster than their tensors."""
+    assert costs.FILE.read_text().startswith(f"# Written by `{board_times.COMMAND}`.\n")
+    without = {"DFT", "NonMaxSuppression", "STFT"}
+    assert {*costs.counts()} == {*library_benchmark.operators()} - without
+
+
+def test_rates_of_processors_are_the_medians_of_the_results() -> None:
+    section = results_file.section_of(ROOT / "benchmarks", "boards")
+    table = section.partition("### aarch64")[2].partition("###")[0]
+    # The columns of the table: instructions, cortex-a35, cortex-a55, cortex-a76.
+    functions = [
+        [float(cell.split()[0]) for cell in cells]
+        for name, [cells] in rows(table).items()
+        if name.isalpha()
+    ]
+    for processor, column in zip(costs.PROCESSORS, (3, 2, 1), strict=True):
+        rates = [cells[0] / cells[column] for cells in functions]
+        assert processor.rate == pytest.approx(statistics.median(rates), abs=0.01)
+
+
+@pytest.mark.slow
+def test_recorded_instructions_are_counted_again() -> None:
+    printed = run("benchmarks.board_times", "--operators", "GridSample")
+    call, _, figure = printed.removeprefix("GridSample, ").rpartition(": ")
+    recorded = costs.counts()["GridSample"]
+    assert call == recorded.call
+    assert float(figure) == pytest.approx(recorded.instructions, rel=0.02)
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import click
 from opkit.common.errors import OpkitError
 from opkit.common.text import aligned, printable, shortened
 from rknn_op import messages
-from rknn_op.models import scanning
+from rknn_op.models import costs, scanning
 from rknn_op.models.model_graph import STANDARD, Cleaned, Node, Tensor, Value, shape_text
 from rknn_op.models.scanning import Missing, Scan
 from rknn_op.runtimes.models import Renaming, toolkit_names
@@ -25,6 +25,9 @@ _MAX_NODES = 8
 """The nodes of an operator that the text shows; JSON has all."""
 _MAX_REMOVED = 5
 """The operators that cleaning removed and the text shows; JSON has all."""
+
+_MIN_TIME = 0.001
+"""Milliseconds; a call alone takes as long."""
 
 
 def as_text(scan: Scan) -> str:
@@ -90,6 +93,7 @@ def as_json(scan: Scan) -> dict[str, Any]:
                     for node in each.nodes
                 ],
                 "ways": [*each.ways],
+                "milliseconds": costs.milliseconds(each.nodes) if scan.operators.renaming else None,
             }
             for each in scan.missing
         ],
@@ -186,6 +190,8 @@ def _missing_text(missing: Missing, renaming: Renaming | None) -> str:
             moved = f"reads {_bytes_text(missing.reads)} and writes {_bytes_text(missing.writes)}"
             cost = f"{moved}, each converted from or to the NPU's layout"
             ways.append(_indented(cost, 2))
+        if times := costs.milliseconds(missing.nodes):
+            ways.append(_indented(_times_text(times), 2))
     lines = []
     for node in missing.nodes[:_MAX_NODES]:
         lines.append(f"  {shortened(node.name)}")
@@ -205,6 +211,17 @@ def _value_text(value: Value) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(_value_text, value))}]"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _times_text(times: Mapping[str, float]) -> str:
+    """Return a sentence about the time on each processor, in milliseconds."""
+    first, *others = (
+        (f"{max(times[each.name], _MIN_TIME):g}", each.name, f"{each.ghz:g}")
+        for each in costs.PROCESSORS
+    )
+    texts = ["{} ms on an {} at {} GHz".format(*first)]
+    texts += ["{} on an {} at {}".format(*each) for each in others]
+    return f"about {', '.join(texts)}: an estimate from instructions"
 
 
 def _bytes_text(count: int | None) -> str:

@@ -18,7 +18,8 @@ from click.testing import Result
 from onnx import TensorProto, helper
 
 from rknn_op.creation.operator_library import operators
-from rknn_op.models import unsuitable
+from rknn_op.models import costs, unsuitable
+from rknn_op.models.model_graph import Node, Tensor
 from rknn_op.template import EXAMPLES
 from tests.models.models import (
     constant,
@@ -98,6 +99,58 @@ def test_bytes_of_missing_operators(tmp_path: Path) -> None:
     assert "reads" not in scan(file).stdout
     [missing] = scanned(file)["missing"]
     assert [(node["reads"], node["writes"]) for node in missing["nodes"]] == [(None, None)] * 2
+
+
+def test_times_of_missing_operators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all nodes; the text leaves them out without a count or a size, and for other runtimes."""
+    monkeypatch.setattr(costs, "counts", lambda: {"Selu": costs.Count(12e3, "")})
+    nodes = [helper.make_node("Selu", ["x"], ["a"]), helper.make_node("Selu", ["a"], ["y"])]
+    file = saved(model(nodes, [value("x", [2, 500])], [value("y", [2, 500])]), tmp_path)
+    # 2 nodes of 1,000 elements: 24 million instructions, at 1.95, 0.82 and 0.42 in a cycle.
+    [missing] = scanned(file)["missing"]
+    assert missing["milliseconds"] == {"A76": 5.1, "A55": 16, "A53": 32}
+    assert (
+        "about 5.1 ms on an A76 at 2.4 GHz, 16 on an A55 at 1.8, 32 on an A53 at 1.8: an estimate "
+        "from instructions"
+    ) in " ".join(scan(file).stdout.split())
+    unknown = saved(model(nodes, [value("x", ["n"])], [value("y", ["n"])]), tmp_path, "n.onnx")
+    for each in (unknown, saved(detection_head(), tmp_path)):
+        [missing] = scanned(each)["missing"]
+        assert missing["milliseconds"] is None
+        assert " ms on " not in scan(each).stdout
+
+
+def test_long_and_short_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for instructions, expected in ((5e9, "about 1100 ms"), (1, "about 0.001 ms")):
+        monkeypatch.setattr(costs, "counts", lambda n=instructions: {"Selu": costs.Count(n, "")})
+        node = helper.make_node("Selu", ["x"], ["y"])
+        file = saved(model([node], [value("x", [1])], [value("y", [1])]), tmp_path)
+        assert expected in scan(file).stdout
+
+
+@pytest.mark.parametrize(
+    ("op_type", "inputs", "output", "attributes", "expected"),
+    [
+        ("GridSample", [(1, 8, 9, 9), (1, 4, 4, 2)], (1, 8, 4, 4), {}, 128),
+        ("TopK", [(2, 100), (1,)], (2, 5), {}, 200),
+        ("Sum", [(4, 5), (5,)], (4, 5), {}, 25),
+        ("DeformConv", [(1, 4, 9, 9), (6, 4, 3, 3)], (1, 6, 7, 7), {}, 6 * 49 * 36),
+        ("Einsum", [(2, 3, 4), (2, 4, 5)], (2, 3, 5), {"equation": "bij, bjk -> bik"}, 120),
+        ("Einsum", [(2, 3, 4), (4, 5)], (2, 3, 5), {"equation": "...ij,jk"}, None),
+        ("LpPool", [(1, 2, 9, 9)], (1, 2, 7, 7), {"kernel_shape": (3, 3)}, 2 * 49 * 9),
+        ("RoiAlign", [(1, 2, 9, 9)], (3, 2, 1, 1), {"sampling_ratio": 2}, 24),
+        ("RoiAlign", [(1, 2, 9, 9)], (3, 2, 1, 1), {}, None),
+        ("NonMaxSuppression", [(1, 9, 4), (1, 1, 9)], (5, 3), {}, None),
+        ("Exp", [("n", 3)], ("n", 3), {}, None),
+        ("Exp", [None], None, {}, None),
+    ],
+)
+def test_work_of_a_node(
+    op_type: str, inputs: list[Any], output: Any, attributes: dict[str, Any], expected: int | None
+) -> None:
+    tensors = tuple(Tensor("x", shape, "float32") for shape in inputs)
+    node = Node("n", op_type, "", tensors, (Tensor("y", output, "float32"),), attributes)
+    assert costs.work(node) == expected
 
 
 def test_ways_to_name_an_operator(tmp_path: Path) -> None:

@@ -41,10 +41,11 @@ _ARCHITECTURES = """\
 The way of models with random weights in small configurations from PyTorch to RKNN-Toolkit2 2.5.0
 and rk3588, by `scan`, `create --from`, `check` and `graft --toolkit`, without a change by hand.
 RAFT was written for it, the others are those of transformers. `torchscript` is PyTorch's older
-exporter, `dynamo` the newer one. Missing operators have the count of their nodes; *equal* is the
-count of grafted nodes with the original's outputs, *built* whether the toolkit built the grafted
-model, or the cleaned one where nothing is missing. The table is that of
-`docs/architectures.yml`, which `python -m tests.models.architecture_table` makes.
+exporter, `dynamo` the newer one. *missing* are the operators that are missing or that a custom
+operator cannot replace, with the counts of their nodes, *cleaned* the same after cleaning. *equal*
+is the count of grafted nodes with the original's outputs, *built* whether the toolkit built the
+grafted model, or the cleaned one where nothing is missing. The table is made from
+`docs/architectures.yml`, which `python -m tests.models.architecture_table` writes.
 
 | model | exporter | missing | cleaned | made | green | equal | built |
 | --- | --- | --- | --- | --- | --- | --- | --- |

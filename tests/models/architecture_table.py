@@ -36,7 +36,7 @@ _TORCH = "torch torchgen sympy mpmath networkx jinja2 markupsafe fsspec filelock
 Row = dict[str, Any]
 """The result of a model.
 
-missing: missing operator -> count of its nodes in the exported model.
+missing: missing or unsuitable operator -> count of its nodes in the exported model.
 cleaned: the same in the cleaned model.
 refused: what the converter refuses in the cleaned model, by the lists.
 made: the operators with a repository.
@@ -44,7 +44,7 @@ green: those of them whose check passes.
 nodes: the count of nodes in the grafted model that were compared.
 equal: the count of them whose outputs are equal.
 built: whether the toolkit built the grafted model; if nothing is missing, the cleaned one.
-reasons: the errors on the way.
+reasons: the errors on the way, and what to do about unsuitable operators.
 """
 
 
@@ -107,6 +107,7 @@ def row(model: Path, toolkit: Path) -> Row:
 
     exported = json.loads(run("scan", model.name, "--as-is", "--json").stdout)
     cleaned = json.loads(run("scan", model.name, "--toolkit", toolkit, "--json").stdout)
+    reasons += [f"{each['op_type']}: {each['remedy']}" for each in cleaned["unsuitable"]]
     made: list[str] = []
     nodes: list[str] = []
     is_built = bool(cleaned["toolkit"]["version"]) and not cleaned["missing"]
@@ -134,7 +135,8 @@ def row(model: Path, toolkit: Path) -> Row:
 
 
 def _counts(scan: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, int]:
-    return {each["op_type"]: len(each["nodes"]) for each in scan["missing"]}
+    found = [*scan["missing"], *scan["unsuitable"]]
+    return {each["op_type"]: len(each["nodes"]) for each in found}
 
 
 def main() -> None:

@@ -91,7 +91,9 @@ def test_extra_adds_its_packages_alone(python: str) -> None:
         ("numpy\n  ONNX[reference] == 1.17 ; python_version > '3'\n", "onnx"),
         ("onnx", "onnx"),
         ("", ""),
-        ("onnxruntime\nonnx-graphsurgeon\nonnx_ir\n# onnx\nskl2onnx\n", ""),
+        ("onnxruntime-gpu\nonnx-graphsurgeon\nonnx_ir\n# onnx\nskl2onnx\n", ""),
+        ("onnxruntime>=1.17\nonnx>=1.16\n", "onnxruntime"),
+        ("OnnxRuntime == 1.17", "onnxruntime"),
     ],
 )
 def test_lock_follows_the_requirements(line: str, extra: Extra) -> None:
@@ -99,7 +101,9 @@ def test_lock_follows_the_requirements(line: str, extra: Extra) -> None:
     text = requirements_text(own, line)
     assert extra_in(text) == extra
     assert requirements_text(own, text) == text
-    assert ("\nonnx==" in lock_text(own, extra)) == (extra == "onnx")
+    lock = lock_text(own, extra)
+    assert ("\nonnx==" in lock) == (extra != "")
+    assert ("\nonnxruntime==" in lock) == (extra == "onnxruntime")
 
 
 def test_new_repository_with_an_extra() -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -19,13 +20,27 @@ from tests.models.architecture_table import (
     row,
     with_torch,
 )
+from tests.models.test_graft import MISTAKES
 from tests.models.test_pytorch import torch_python
+from tests.rknn_op.command import process
 
 __all__ = ["torch_python"]
 
 TABLE = architectures()
 NOT_NIGHTLY = ("rt_detr, torchscript", "raft, dynamo")
 TOOLKIT = os.environ.get(TOOLKIT_VARIABLE, "")
+
+
+WRONG = """
+
+_right = reference
+
+
+def reference(inputs, params):
+    y = _right(inputs, params)["y"]
+    return {{"y": {}}}
+"""
+"""The end of a reference file with a mistake."""
 
 
 def converted() -> set[str]:
@@ -60,4 +75,22 @@ def test_table_has_all_architectures(torch_python: str) -> None:
 )
 def test_row(name: str, torch_python: str, tmp_path: Path) -> None:
     toolkit = with_torch(TOOLKIT, torch_python, tmp_path / "toolkit")
-    assert row(export(torch_python, name, tmp_path), toolkit) == TABLE[name]
+    model = export(torch_python, name, tmp_path)
+    assert row(model, toolkit) == TABLE[name]
+    if name in NOT_NIGHTLY:
+        assert_mistakes_are_named(model)
+
+
+def assert_mistakes_are_named(model: Path) -> None:
+    """Check that a wrong reference is named by its node; the outputs may hardly depend on it."""
+    repository = model.parent / "operators/GridSample"
+    reference = repository / "gridsample_reference.py"
+    right = reference.read_text()
+    for mistake in MISTAKES.values():
+        reference.write_text(right + WRONG.format(mistake))
+        done = process("graft", model, "-p", repository, "-o", "wrong.onnx", cwd=model.parent)
+        assert done.returncode == 1, done.stdout
+        found = re.search(r"^error: node '(.+)' is the first that differs: ", done.stderr, re.M)
+        assert found, done.stderr
+        assert "GridSample" in found[1] or "grid_sample" in found[1]
+        assert not (model.parent / "wrong.onnx").exists()

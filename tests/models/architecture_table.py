@@ -29,6 +29,7 @@ TORCH_VARIABLE = "RKNN_OP_TORCH_PYTHON"
 TOOLKIT_VARIABLE = "RKNN_OP_RKNN2_PYTHON"
 
 _ERROR = re.compile(r"^error: (.*)", re.M)
+_SENSITIVE = re.compile(r"^warning: output '([^']*)' changes by up to ", re.M)
 _NODES = re.compile(r"^Each node on .*:\n.*\n((?:.+\n)+)", re.M)
 _TORCH = "torch torchgen sympy mpmath networkx jinja2 markupsafe fsspec filelock".split()
 """torch, and what it imports that the toolkit's environment does not have."""
@@ -44,6 +45,8 @@ green: those of them whose check passes.
 nodes: the count of nodes in the grafted model that were compared.
 equal: the count of them whose outputs are equal.
 built: whether the toolkit built the grafted model; if nothing is missing, the cleaned one.
+sensitive: the outputs whose difference in the simulator is tolerated, because small changes of the
+    inputs make as large ones.
 reasons: the errors on the way, and what to do about unsuitable operators.
 """
 
@@ -110,6 +113,7 @@ def row(model: Path, toolkit: Path) -> Row:
     reasons += [f"{each['op_type']}: {each['remedy']}" for each in cleaned["unsuitable"]]
     made: list[str] = []
     nodes: list[str] = []
+    sensitive: list[str] = []
     is_built = bool(cleaned["toolkit"]["version"]) and not cleaned["missing"]
     if cleaned["missing"]:
         run("create", "--from", model.name, "--all", "-p", "operators", "--toolkit", toolkit)
@@ -120,6 +124,7 @@ def row(model: Path, toolkit: Path) -> Row:
         done = run("graft", model.name, "-p", *roots, "-o", "out.onnx", "--toolkit", toolkit)
         if table := _NODES.search(done.stdout):
             nodes = table[1].splitlines()
+        sensitive = _SENSITIVE.findall(done.stderr)
         is_built = (folder / "out.rknn").exists()
     return {
         "missing": _counts(exported),
@@ -130,6 +135,7 @@ def row(model: Path, toolkit: Path) -> Row:
         "nodes": len(nodes),
         "equal": sum(line.endswith(" equal") for line in nodes),
         "built": is_built,
+        "sensitive": sensitive,
         "reasons": reasons,
     }
 

@@ -365,5 +365,8 @@ def by_toolkit(scan_: Scan, name: str, answer: Answer) -> Scan:
         ),
         *(f"{each.problem}: the toolkit builds it" for each in scan_.refused),
     )
+    if answer.disabled_rules:
+        rules = f"disable_rules={[*answer.disabled_rules]}, an argument of its config()"
+        differences += (f"a rule of its optimizer fails: it builds the model with {rules}",)
     report = ToolkitReport(name, answer.version, differences)
     return replace(corrected, operators=lists, toolkit=report)

@@ -1061,3 +1061,5 @@ def test_python_without_the_toolkit(tmp_path: Path, repositories: Mapping[str, P
     message = refused(file, roots, "--toolkit", sys.executable)
     assert "RKNN-Toolkit2 is not installed for this Python" in message
     assert "cannot be started" in refused(file, roots, "--toolkit", tmp_path / "none")
+    result = graft(file, roots, tmp_path / "out.onnx", "--toolkit", sys.executable)
+    assert "The original model and the references:" in result.stdout  # what is known is printed

@@ -463,13 +463,14 @@ def test_large_models(tmp_path: Path) -> None:
 # ---- The toolkit itself --------------------------------------------------------------------------
 
 
-def toolkit_of(folder: Path, left: Sequence[str], refusal: str = "") -> Path:
+def toolkit_of(folder: Path, left: Sequence[str], refusal: str = "", rule: str = "") -> Path:
     """Return a program that answers as a Python with the toolkit.
 
     Args:
         folder: where to write it.
         left: the types of the nodes in its packages.
         refusal: its last line on stderr; empty: it builds all models.
+        rule: the rule of its optimizer without which alone it builds a model; empty: none.
     """
     nodes = [f"{each}:node".encode() for each in left]
     texts = [*nodes, b"onnx::Tensor_1"]
@@ -480,6 +481,8 @@ def toolkit_of(folder: Path, left: Sequence[str], refusal: str = "") -> Path:
         "import pathlib, sys\n"
         f"if {refusal!r}:\n"
         f"    sys.exit({refusal!r})\n"
+        f"if {rule!r} and sys.argv[5:] != [{rule!r}]:\n"
+        f"    sys.exit(\"You can add disable_rules=['{rule}'] in its config()!\\nbuild: failed\")\n"
         f"pathlib.Path(sys.argv[4]).write_bytes({package!r})\n"
         "print('9.9')\n"
     )
@@ -551,6 +554,15 @@ def test_what_the_toolkit_builds_is_not_refused(tmp_path: Path) -> None:
         found["toolkit"]["differences"][-1]
         == "opset 20 (expected at most 19): the toolkit builds it"
     )
+
+
+def test_a_rule_of_the_toolkit_that_fails(tmp_path: Path) -> None:
+    file = saved(chain("Relu"), tmp_path)
+    report = scanned(file, "--toolkit", toolkit_of(tmp_path, ["Relu"], rule="fuse_a"))["toolkit"]
+    assert report["differences"] == [
+        "a rule of its optimizer fails: it builds the model with disable_rules=['fuse_a'], an "
+        "argument of its config()"
+    ]
 
 
 @pytest.mark.parametrize("opset", [17, 20])

@@ -75,6 +75,7 @@ class Outcome:
         simulation: the comparison of the converted model; None: not converted.
         quantized: the comparison of the int8 model; None: not quantized.
         warnings: messages.
+        failure: why the toolkit does not convert the grafted model; empty if it does.
         files: the new files; empty if outputs differ.
     """
 
@@ -83,11 +84,14 @@ class Outcome:
     simulation: Simulation | None = None
     quantized: Quantized | None = None
     warnings: Sequence[str] = ()
+    failure: str = ""
     files: tuple[Path, ...] = ()
 
     @property
     def problem(self) -> str:
-        """The reason why outputs are not those of the original model; empty if they are."""
+        """Why outputs are not those of the original model, or unknown; empty if they are."""
+        if self.failure:
+            return self.failure
         wrong = [
             f"output {printable(shortened(each.name))!r} of the simulator: {each}"
             for each in (self.simulation.differences if self.simulation else ())
@@ -150,16 +154,18 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
             package = folder / output.with_suffix(toolkit.suffix).name
             target = options.target or runtime.describe.default_target
             request = Request(toolkit, options.toolkit, files[-1], found, target, inputs, package)
-            if dataset and options.quantization:
-                of_original = None if proof.not_compared else source
-                quantized = quantize(
-                    request, of_original, grafted, dataset, options.quantization, options.max_error
-                )
-                simulated = Simulation(target, quantized.toolkit, quantized.differences)
-                outcome = replace(outcome, quantized=quantized)
-            else:
-                with step(f"converting and simulating with {toolkit.name}"):
-                    simulated = simulate(request, proof.outputs, options.max_error)
+            try:
+                if dataset and options.quantization:
+                    of_original = None if proof.not_compared else source
+                    chosen, max_error = options.quantization, options.max_error
+                    quantized = quantize(request, of_original, grafted, dataset, chosen, max_error)
+                    simulated = Simulation(target, quantized.toolkit, quantized.differences)
+                    outcome = replace(outcome, quantized=quantized)
+                else:
+                    with step(f"converting and simulating with {toolkit.name}"):
+                        simulated = simulate(request, proof.outputs, options.max_error)
+            except OpkitError as error:
+                return replace(outcome, failure=str(error))
             if not proof.not_compared:
                 simulated, notes = tolerating(simulated, source, inputs, proof.outputs)
                 outcome = replace(outcome, warnings=[*outcome.warnings, *notes])

@@ -191,11 +191,10 @@ def attributes_of(node: Any) -> dict[str, Any]:
 
 # ---- The grafted model ---------------------------------------------------------------------------
 
-RANDOM = np.random.default_rng(0)
-
 
 def weights(*shape: int) -> Any:
-    return RANDOM.uniform(-1, 1, shape).astype(np.float32)
+    """Return random numbers, the same in every test."""
+    return np.random.default_rng(shape).uniform(-1, 1, shape).astype(np.float32)
 
 
 def detector(names: Mapping[str, str] | None = None) -> Any:

@@ -100,7 +100,7 @@ def command(
     """
     # Only here: they import numpy, and --help does without it.
 
-    from rknn_op.models.grafting.differences import table
+    from rknn_op.models.differences import table
     from rknn_op.models.grafting.graft_file import Options, graft_file
     from rknn_op.models.grafting.node_proof import node_table
     from rknn_op.models.grafting.quantized import Quantization, tables

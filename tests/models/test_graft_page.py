@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from rknn_op.cli import main
-from rknn_op.models.grafting.differences import NPU_TOLERANCE, TOLERANCES
+from rknn_op.models.differences import NPU_TOLERANCE, TOLERANCES
 from tests.models.models import saved
 from tests.models.test_graft import detector
 from tests.pages import console

@@ -14,8 +14,8 @@ from opkit.common.errors import OpkitError
 from opkit.common.text import aligned, printable, shortened
 from opkit.runtimes.interface import Runtime
 from opkit.runtimes.invocation import Kernel
+from rknn_op.models.differences import Difference, difference, widened
 from rknn_op.models.grafting.custom_nodes import Custom, GraftedNode
-from rknn_op.models.grafting.differences import Difference, difference, widened
 from rknn_op.models.grafting.grafted_model import Graft
 from rknn_op.models.model_graph import CASTS, plain
 from rknn_op.models.running.recording import MAX_CALLS, MAX_NAMED, monotony, monotony_notes

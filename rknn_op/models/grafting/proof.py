@@ -13,8 +13,8 @@ import numpy as np
 from opkit.common.errors import OpkitError
 from opkit.common.text import printable, shortened
 from opkit.runtimes.interface import Runtime
+from rknn_op.models.differences import NPU_TOLERANCE, Difference, difference, widened
 from rknn_op.models.grafting.custom_nodes import Custom
-from rknn_op.models.grafting.differences import NPU_TOLERANCE, Difference, difference, widened
 from rknn_op.models.grafting.grafted_model import Graft
 from rknn_op.models.grafting.node_proof import (
     Effect,

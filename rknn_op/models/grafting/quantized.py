@@ -14,6 +14,7 @@ import numpy as np
 from opkit.common.errors import OpkitError
 from opkit.common.text import printable, shortened
 from rknn_op.messages import step
+from rknn_op.models.differences import Difference
 from rknn_op.models.grafting.closeness import (
     Layer,
     Row,
@@ -24,7 +25,6 @@ from rknn_op.models.grafting.closeness import (
     table,
     value_range,
 )
-from rknn_op.models.grafting.differences import Difference
 from rknn_op.models.grafting.grafted_model import Graft
 from rknn_op.models.grafting.node_proof import GraftedNodes, NodeCall, OriginalNodes
 from rknn_op.models.grafting.proof import Request, compare_simulated

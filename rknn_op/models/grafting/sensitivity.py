@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from opkit.common.text import printable, shortened
-from rknn_op.models.grafting.differences import difference
+from rknn_op.models.differences import difference
 from rknn_op.models.grafting.proof import Simulation
 from rknn_op.models.running.cleaned_models import outputs_of
 from rknn_op.models.running.weights import OpenModel

@@ -8,12 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from opkit.common.errors import OpkitError
 from opkit.common.scratch import temporary_folder
 from opkit.common.text import printable, shortened
 from rknn_op.models import cleaning
+from rknn_op.models.differences import difference
 from rknn_op.models.model_graph import Model
 from rknn_op.models.onnx_file import nodes_of, with_shapes
 from rknn_op.models.onnx_model import RANDOM
@@ -23,9 +22,6 @@ from rknn_op.models.running.weights import OpenModel, opened
 from rknn_op.models.running.written_models import SUFFIX, assembled, publish, refuse_output
 
 Array = Any
-
-_TOLERANCES = {np.dtype(np.float16): 1e-2}  # relative to the largest number
-_TOLERANCE = 1e-4  # of other floats
 
 
 def cleaned_model(raw: OpenModel) -> tuple[OpenModel, Model]:
@@ -67,7 +63,7 @@ def compared(
     if isinstance(clean, OpenModel):
         clean = outputs_of(clean, inputs)
     for name, array in expected.items():
-        if not _is_equal(clean[name], array):
+        if not difference(name, clean[name], array).is_equal:
             called = repr(printable(shortened(name)))
             raise OpkitError(
                 f"{raw.file}: output {called} of the cleaned model differs; pass --as-is to take "
@@ -95,18 +91,6 @@ def outputs_of(model: OpenModel, inputs: Mapping[str, Array]) -> Mapping[str, Ar
             if not lacking or lacking in alone:
                 raise
             alone.add(lacking)
-
-
-def _is_equal(actual: Array, expected: Array) -> bool:
-    if isinstance(expected, list):
-        return len(actual) == len(expected) and all(map(_is_equal, actual, expected))
-    if actual.shape != expected.shape or actual.dtype != expected.dtype:
-        return False
-    if expected.dtype.kind != "f" or not expected.size:
-        return bool(np.array_equal(actual, expected))
-    finite = np.abs(expected[np.isfinite(expected)])
-    limit = _TOLERANCES.get(expected.dtype, _TOLERANCE) * float(finite.max(initial=0))
-    return bool(np.allclose(actual, expected, rtol=0, atol=limit, equal_nan=True))
 
 
 @contextmanager

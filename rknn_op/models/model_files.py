@@ -13,7 +13,7 @@ from opkit.common.errors import OpkitError
 from opkit.common.text import printable, shortened
 from rknn_op.models.model_graph import STANDARD
 
-EXTRA = "onnx onnxruntime tensorboardX"
+EXTRA = "onnx onnxruntime onnxscript tensorboardX"
 """The distributions of the extra: names of their owners, on every index."""
 
 CONTRIBUTED = "com.microsoft"

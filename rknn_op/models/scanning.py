@@ -16,7 +16,7 @@ from rknn_op.messages import step
 from rknn_op.models import unsuitable as unsuitable_operators
 from rknn_op.models.model_files import CONTRIBUTED, WITHOUT_FUSION
 from rknn_op.models.model_graph import STANDARD, Model, Node, Tensor, at, shape_text
-from rknn_op.models.toolkits import Answer, ask
+from rknn_op.models.toolkits import Answer, Job, build
 from rknn_op.runtimes.models import OperatorList, models_of, toolkit_names
 
 
@@ -230,7 +230,7 @@ def scan_file(
     Args:
         file: an .onnx or .pb file.
         target: the target; None: the default of the runtime for such files.
-        toolkit: a Python with the target's toolkit to ask, too; see toolkits.ask.
+        toolkit: a Python with the target's toolkit to ask, too; see toolkits.build.
         as_is: do not clean the model.
 
     Raises:
@@ -255,7 +255,7 @@ def scan_file(
     from rknn_op.models.running.cleaned_models import cleaned_file  # only here: a scan runs nothing
 
     with step(f"building with {models.toolkit.name}"), cleaned_file(model) as built:
-        answer = ask(models.toolkit, toolkit, built, target)
+        [answer] = build(models.toolkit, toolkit, [Job(built)], target)
         answer = replace(answer, refusal=answer.refusal.replace(str(built), str(file)))
     return by_toolkit(result, models.toolkit.name, answer)
 

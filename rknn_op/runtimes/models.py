@@ -159,7 +159,8 @@ class Toolkit:
         environment: the usual folder of its environment, in a repository.
         module: the module that a Python without the toolkit lacks.
         suffix: the suffix of a converted model, the package.
-        build: the script that builds a model; its arguments are model, target, package.
+        build: the script that builds models and simulates them; its argument is a JSON file, whose
+            keys the script documents.
         left: (content of a package) -> the names of the operators that the toolkit leaves in it.
         simulate: the script that builds and simulates a grafted model; its argument is a JSON file,
             whose keys the script documents.

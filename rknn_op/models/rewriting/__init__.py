@@ -1,0 +1,1 @@
+"""Missing operators of a model, written with operators that the chip has."""

@@ -1,0 +1,1 @@
+"""The forms of ONNX's operators, by subject."""

@@ -41,6 +41,9 @@ EXACT = 2e-6
 HALF = 1e-2
 """The same for the form with all tensors in float16, as the NPU has them."""
 
+MAX_WEIGHTS = 16 * 2**20
+"""Maximum bytes of a form's constants in float16: more take longer than a custom operator."""
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _MARK = "rewriting_forms"
 
@@ -59,6 +62,7 @@ class Form:
         domain: the operator's domain.
         error: the tolerated difference in float32, relative to the largest number of an output.
         half: the same in float16.
+        first: whether it is tried before the function of the operator's schema.
     """
 
     op_type: str
@@ -66,6 +70,7 @@ class Form:
     domain: str = STANDARD
     error: float = EXACT
     half: float = HALF
+    first: bool = False
 
     @property
     def name(self) -> str:
@@ -85,7 +90,11 @@ class Form:
 
 
 def form(
-    *op_types: str, domain: str = STANDARD, error: float = EXACT, half: float = HALF
+    *op_types: str,
+    domain: str = STANDARD,
+    error: float = EXACT,
+    half: float = HALF,
+    first: bool = False,
 ) -> Callable[[_Function], _Function]:
     """Make a function a form of operators; see the module.
 
@@ -94,10 +103,11 @@ def form(
         domain: their domain.
         error: the tolerated difference in float32, relative to the largest number of an output.
         half: the same in float16.
+        first: try it before the function of the operator's schema.
     """
 
     def decorate(function: _Function) -> _Function:
-        made = [Form(each, function, domain, error, half) for each in op_types]
+        made = [Form(each, function, domain, error, half, first) for each in op_types]
         setattr(function, _MARK, [*getattr(function, _MARK, ()), *made])
         return function
 
@@ -154,6 +164,22 @@ def constant(value: Value) -> Array:
     if value.const_value is None:
         raise ConditionError(f"input {value.name} is not constant")
     return value.const_value.numpy()
+
+
+def check_weights(elements: int) -> None:
+    """Refuse constants that are too large.
+
+    Args:
+        elements: the number of their elements.
+
+    Raises:
+        ConditionError: they are too large.
+    """
+    if 2 * elements > MAX_WEIGHTS:
+        raise ConditionError(
+            f"needs {2 * elements / 2**20:.0f} MB of constants (expected at most "
+            f"{MAX_WEIGHTS // 2**20} MB)"
+        )
 
 
 def axis_of(axis: int, rank: int) -> int:

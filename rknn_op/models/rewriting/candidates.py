@@ -1,0 +1,166 @@
+"""The forms of each node that a chip can run."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import traceback
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opkit.common.errors import OpkitError
+from opkit.common.text import printable
+from opkit.workspace_members import above
+from rknn_op.models.model_graph import STANDARD, Model, Node
+from rknn_op.models.onnx_file import MAX_INLINE, graphs, is_external, nodes_of
+from rknn_op.models.rewriting.body import Body, body_of, schema_form
+from rknn_op.models.rewriting.form import ConditionError, Form, forms_in, own_forms
+from rknn_op.runtimes.models import OperatorList
+
+FOLDER = "rewrites"
+"""The folder of a workspace, or the current one, with the user's forms: NAME.py."""
+
+Forms = Mapping[tuple[str, str], Sequence[Form]]
+"""Domain and operator -> its forms, in the order to try."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The forms of a node.
+
+    Attributes:
+        node: the node.
+        message: its message in the model.
+        bodies: the forms that the chip can run, in the order to try.
+        reasons: why others do not hold, as `form: reason`.
+    """
+
+    node: Node
+    message: Any
+    bodies: tuple[Body, ...]
+    reasons: tuple[str, ...]
+
+    @property
+    def reason(self) -> str:
+        """Why there is none, as a message."""
+        return "; ".join(self.reasons) or "no form is known"
+
+
+def known_forms(folder: Path) -> Forms:
+    """Return all forms: those of the user first.
+
+    Args:
+        folder: the current folder, or one in a workspace.
+
+    Raises:
+        OpkitError: a file of the user fails.
+    """
+    found: dict[tuple[str, str], list[Form]] = {}
+    for module in _of_user(folder):
+        for each in forms_in(module):
+            found.setdefault((each.domain, each.op_type), []).append(each)
+    for key, forms in own_forms().items():
+        found.setdefault(key, []).extend(forms)
+    return found
+
+
+def _of_user(folder: Path) -> Iterator[Any]:
+    """Yield the modules of the user's forms."""
+    root = above(folder.resolve()) or folder
+    for file in sorted((root / FOLDER).glob("*.py")):
+        name = f"{FOLDER}.{file.stem}"
+        spec = importlib.util.spec_from_file_location(name, file)
+        assert spec
+        assert spec.loader
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:  # of any type
+            raise OpkitError(f"{_line(file, error)}: {_text(error)}") from None
+        yield module
+
+
+def _line(file: Path, error: BaseException) -> str:
+    """Return file and line of an error in a user's file."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename) == file]
+    if isinstance(error, SyntaxError) and error.filename == str(file):
+        lines.append(error.lineno)
+    return f"{printable(str(file))}:{lines[-1]}" if lines else printable(str(file))
+
+
+def _text(error: BaseException) -> str:
+    return printable(f"{type(error).__name__}: {error}".partition("\n")[0])
+
+
+def candidates(
+    proto: Any, model: Model, nodes: Iterable[Node], operators: OperatorList, forms: Forms
+) -> list[Candidates]:
+    """Return the forms of nodes.
+
+    Args:
+        proto: the model.
+        model: the same as values.
+        nodes: those of its nodes to look at.
+        operators: the operators of the chip.
+        forms: all forms; see known_forms.
+
+    Raises:
+        OpkitError: a form of the user fails.
+    """
+    wanted = {id(node) for node in nodes}
+    constants = dict(_constants(proto.graph))
+    opset = model.opsets.get(STANDARD, 1)
+    found = []
+    for node, message in zip(model.nodes, nodes_of(proto.graph.node), strict=True):
+        if id(node) in wanted:
+            found.append(_candidates(node, message, constants, opset, operators, forms))
+    return found
+
+
+def _candidates(
+    node: Node,
+    message: Any,
+    constants: Mapping[str, Any],
+    opset: int,
+    operators: OperatorList,
+    forms: Forms,
+) -> Candidates:
+    schema = schema_form(node.op_type, opset) if node.domain == STANDARD else None
+    own = forms.get((node.domain, node.op_type), ())
+    first = [each for each in own if each.first]
+    others = [each for each in own if not each.first]
+    bodies, reasons = [], []
+    for form in [*first, *([schema] if schema else ()), *others]:
+        try:
+            body = body_of(form, node, message, constants, opset)
+        except ConditionError as error:
+            reasons.append(f"{form.name}: {printable(str(error))}")
+            continue
+        except Exception as error:  # of any type: a mistake in a form
+            if form.function is None or form.function.__module__.startswith("rknn_op."):
+                raise
+            file = Path(form.function.__code__.co_filename)
+            raise OpkitError(f"{_line(file, error)}: {_text(error)}") from None
+        lacking = sorted(each for each in body.op_types if operators.missing(each))
+        if lacking:
+            reasons.append(f"{form.name}: the chip lacks {', '.join(lacking)}")
+        else:
+            bodies.append(body)
+    return Candidates(node, message, tuple(bodies), tuple(reasons))
+
+
+def _constants(graph: Any) -> Iterator[tuple[str, Any]]:
+    """Yield name and message of the constants with a known value that are not weights."""
+    for each in graphs(graph):
+        for tensor in each.initializer:
+            if not is_external(tensor) and tensor.ByteSize() <= MAX_INLINE:
+                yield tensor.name, tensor
+        for node in each.node:
+            if node.op_type == "Constant" and node.attribute and node.attribute[0].HasField("t"):
+                tensor = node.attribute[0].t
+                if not is_external(tensor) and tensor.ByteSize() <= MAX_INLINE:
+                    yield node.output[0], tensor

@@ -57,7 +57,9 @@ LAYERS = (
     # Models with operators that a target lacks.
     ("rknn_op.models",),
     ("rknn_op.models.running",),
+    ("rknn_op.models.rewriting",),
     ("rknn_op.models.scanning",),
+    ("rknn_op.models.rewriting.rewrite_file",),
     ("rknn_op.models.drafting",),
     ("rknn_op.models.grafting",),
     # Repositories that exist.

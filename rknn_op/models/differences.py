@@ -20,6 +20,7 @@ TOLERANCES = {"float16": 1e-2, "float32": 1e-4, "float64": 1e-4}
 References compute in float32, and onnxruntime adds in another order when it optimizes the stages of
 a model one by one. Both are far smaller than the difference of a wrong operator.
 """
+FLOATS = ("float16", "float32", "float64")
 NPU_TOLERANCE = 2e-2
 """The same for the toolkit's simulator, which rounds all tensors to float16."""
 
@@ -130,6 +131,31 @@ def widened(
     if max_error is None or found.is_equal or max_error <= found.limit:
         return found
     return difference(found.name, actual, expected, max_error)
+
+
+def simulated_difference(
+    name: str,
+    actual: Array,
+    expected: Array,
+    max_error: float | None = None,
+    tolerance: float = NPU_TOLERANCE,
+) -> Difference:
+    """Compare an output of a toolkit's simulator, which may have it in another size of its dtype.
+
+    Args:
+        name: its name.
+        actual: the array.
+        expected: the expected array.
+        max_error: an absolute difference that is tolerated, too.
+        tolerance: the tolerated difference of floats, relative to the largest number.
+    """
+    if actual.dtype.kind == expected.dtype.kind and actual.shape == expected.shape:
+        with np.errstate(over="ignore"):
+            actual = actual.astype(expected.dtype)
+            if expected.dtype.kind == "f":  # as the simulator does: infinite beyond 65504
+                expected = expected.astype(np.float16).astype(expected.dtype)
+    found = difference(name, actual, expected, None, dict.fromkeys(FLOATS, tolerance))
+    return widened(found, actual, expected, max_error)
 
 
 def _errors(actual: Array, expected: Array) -> Array:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
+from typing import Any
 
 from opkit.common.text import printable, shortened
 
@@ -147,6 +148,7 @@ class Model:
         inputs: the inputs that an application sets.
         nodes: the nodes in the order of the file; nodes of a subgraph follow their parent.
         cleaned: what cleaning removed; None: the model is as in the file.
+        proto: the same as ONNX's message, with inferred shapes; None for TensorFlow.
     """
 
     file: Path
@@ -156,6 +158,7 @@ class Model:
     inputs: tuple[Tensor, ...]
     nodes: tuple[Node, ...]
     cleaned: Cleaned | None = None
+    proto: Any = field(default=None, compare=False, repr=False)
 
 
 # ---- Names and shapes for messages and for op.yml ------------------------------------------------

@@ -212,6 +212,18 @@ def _names(proto: Any) -> Iterator[str | bytes]:
         yield from (each.value for each in tensor.external_data)
 
 
+def drop_unread(graph: Any, names: Collection[str]) -> None:
+    """Drop the initializers with these names that nothing in a graph reads."""
+    read = {each.name for each in (*graph.input, *graph.output)}
+    for each in graphs(graph):
+        read.update(output.name for output in each.output)
+        read.update(name for node in each.node for name in node.input)
+    for position in reversed(range(len(graph.initializer))):
+        name = graph.initializer[position].name
+        if name in names and name not in read:
+            del graph.initializer[position]
+
+
 # ---- Tensors -------------------------------------------------------------------------------------
 
 
@@ -226,6 +238,27 @@ def _tensors(proto: Any) -> Iterator[Any]:
             yield from attribute.tensors
             if attribute.HasField("t"):
                 yield attribute.t
+
+
+def constant_tensor(node: Any) -> Any | None:
+    """Return the value of a Constant node as a tensor with its output's name; None: no numbers."""
+    helper, numpy_helper = required("onnx.helper"), required("onnx.numpy_helper")
+    [attribute] = node.attribute
+    if attribute.name == "value":
+        tensor = required("onnx").TensorProto()
+        tensor.CopyFrom(attribute.t)
+        tensor.name = node.output[0]
+        return tensor
+    if dtype := _NUMBERS.get(attribute.name.rstrip("s")):
+        import numpy as np  # only here: a plain scan does without it
+
+        value = np.asarray(helper.get_attribute_value(attribute), dtype)
+        return numpy_helper.from_array(value, node.output[0])
+    return None
+
+
+_NUMBERS = {"value_int": "int64", "value_float": "float32"}
+"""Attributes of Constant with numbers, and, with an s, lists of them -> dtype."""
 
 
 def is_external(tensor: Any) -> bool:

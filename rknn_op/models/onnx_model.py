@@ -74,6 +74,7 @@ def as_model(file: Path, proto: Any, cleaned: Cleaned | None = None) -> Model:
         tuple(scope[each.name] for each in proto.graph.input if each.name not in initializers),
         nodes,
         cleaned,
+        proto,
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from rknn_op.messages import step
 from rknn_op.models import unsuitable as unsuitable_operators
 from rknn_op.models.model_files import CONTRIBUTED, WITHOUT_FUSION
 from rknn_op.models.model_graph import STANDARD, Model, Node, Tensor, at, shape_text
+from rknn_op.models.rewriting.candidates import Candidates, candidates, known_forms
 from rknn_op.models.toolkits import Answer, Job, build
 from rknn_op.runtimes.models import OperatorList, models_of, toolkit_names
 
@@ -115,7 +116,19 @@ class ToolkitReport:
 
 @dataclass(frozen=True)
 class Scan:
-    """The result for a model and a target; `toolkit` is None if no toolkit was asked."""
+    """The result for a model and a target.
+
+    Attributes:
+        model: the model.
+        target: the target.
+        operators: its operators.
+        missing: the operators that need a custom one.
+        unsuitable: the missing ones that a custom one cannot replace.
+        cpu: the operators on the runtime's CPU.
+        refused: the refusals of the converter.
+        toolkit: the result of an installed toolkit; None: it was not asked.
+        rewrites: name of a missing node -> its forms with operators that the chip has.
+    """
 
     model: Model
     target: str
@@ -125,6 +138,7 @@ class Scan:
     cpu: tuple[OnCpu, ...]
     refused: tuple[Refusal, ...]
     toolkit: ToolkitReport | None = None
+    rewrites: Mapping[str, Candidates] = field(default_factory=dict)
 
 
 # ---- The comparison ------------------------------------------------------------------------------
@@ -237,7 +251,7 @@ def scan_file(
         OpkitError: the model cannot be read, or the target is unknown or takes no such models.
     """
     _refuse_suffix(file)
-    target = target or available()[_default_runtime(file)].describe.default_target
+    target = target or default_target(file.suffix)
     models = models_of(runtime_of_target(target))
     checkout = os.environ.get(models.checkout_variable) if models.checkout_variable else None
     operators = models.operators(target, Path(checkout) if checkout else None)
@@ -249,7 +263,7 @@ def scan_file(
         )
     result = scan(model, target, operators)
     if toolkit is None:
-        return result
+        return _with_rewrites(result) if models.toolkit else result
     if models.toolkit is None:
         raise OpkitError(f"--toolkit: {toolkit_names()} has no target {target}")
     from rknn_op.models.running.cleaned_models import cleaned_file  # only here: a scan runs nothing
@@ -257,7 +271,16 @@ def scan_file(
     with step(f"building with {models.toolkit.name}"), cleaned_file(model) as built:
         [answer] = build(models.toolkit, toolkit, [Job(built)], target)
         answer = replace(answer, refusal=answer.refusal.replace(str(built), str(file)))
-    return by_toolkit(result, models.toolkit.name, answer)
+    return _with_rewrites(by_toolkit(result, models.toolkit.name, answer))
+
+
+def _with_rewrites(scan_: Scan) -> Scan:
+    """Return a scan with the forms of its missing nodes."""
+    nodes = [node for each in _lacking(scan_) for node in each.nodes]
+    if not nodes:
+        return scan_
+    found = candidates(scan_.model.proto, scan_.model, nodes, scan_.operators, known_forms(Path()))
+    return replace(scan_, rewrites={each.node.name: each for each in found})
 
 
 def read_model(file: Path, as_is: bool = False) -> Model:
@@ -290,14 +313,17 @@ def runtime_of(file: Path, target: str) -> str:
         OpkitError: the target is unknown, or the file is not a model.
     """
     _refuse_suffix(file)
-    return runtime_of_target(target) if target else _default_runtime(file)
+    return runtime_of_target(target) if target else _default_runtime(file.suffix)
 
 
-def _default_runtime(file: Path) -> str:
+def default_target(suffix: str) -> str:
+    """Return the target for models with a suffix, if the user names none."""
+    return available()[_default_runtime(suffix)].describe.default_target
+
+
+def _default_runtime(suffix: str) -> str:
     models = {name: models_of(name) for name in available()}
-    return next(
-        name for name, each in models.items() if each.is_default and each.suffix == file.suffix
-    )
+    return next(name for name, each in models.items() if each.is_default and each.suffix == suffix)
 
 
 def _lacking(scan_: Scan) -> Iterator[Missing | Unsuitable]:

@@ -59,7 +59,7 @@ def run(toolkit: Toolkit, python: Path, script: Path, arguments: list[str], fold
     where = f"--toolkit {python}"
     rules: list[str] = []
     while True:
-        command = [str(python), str(script), *arguments, *rules]
+        command = [str(python.absolute()), str(script), *arguments, *rules]
         try:
             done = subprocess.run(
                 command, capture_output=True, cwd=folder, timeout=TIMEOUT, check=False
@@ -143,7 +143,7 @@ def _statuses(
     where, folder = f"--toolkit {python}", Path(works[0]["log"]).parent
     file = folder / "work.json"
     file.write_text(json.dumps({"target": target, "models": works}), encoding="utf-8")
-    command = [str(python), str(toolkit.build), str(file)]
+    command = [str(python.absolute()), str(toolkit.build), str(file)]
     try:
         done = subprocess.run(
             command, capture_output=True, cwd=folder, timeout=TIMEOUT * len(works), check=False

@@ -16,8 +16,9 @@ from opkit.common.text import aligned, printable, shortened
 from rknn_op import messages
 from rknn_op.models import costs, scanning
 from rknn_op.models.model_graph import STANDARD, Cleaned, Node, Tensor, Value, shape_text
+from rknn_op.models.rewriting.candidates import Candidates
 from rknn_op.models.scanning import Missing, Scan
-from rknn_op.runtimes.models import Renaming, toolkit_names
+from rknn_op.runtimes.models import OperatorList, toolkit_names
 from rknn_op.verbs import values
 
 _WIDTH = 80
@@ -30,6 +31,10 @@ _MIN_TIME = 0.001
 """Milliseconds; a call alone takes as long."""
 
 
+_MIN_CONSTANTS = 1000
+"""Bytes of constants that the text shows; JSON has all."""
+
+
 def as_text(scan: Scan) -> str:
     """Return the result as text, at most 80 columns wide but for names."""
     missing = len(scan.missing)
@@ -39,12 +44,13 @@ def as_text(scan: Scan) -> str:
         f"{count} need{'s' * (missing == 1)} a custom one"
     )
     parts = [head, *_cleaned_text(scan.model.cleaned)]
-    parts += (_missing_text(each, scan.operators.renaming) for each in scan.missing)
+    parts += (_missing_text(each, scan) for each in scan.missing)
     if scan.unsuitable:
         lines = ["Missing, but not to be replaced by a custom operator:"]
         for unsuitable in scan.unsuitable:
             title = f"{unsuitable.op_type}{_where(unsuitable.nodes)}"
             lines += [_indented(title, 2), _indented(unsuitable.remedy, 4)]
+            lines += _rewrite_texts(unsuitable.nodes, scan, 4)
         parts.append("\n".join(lines))
     if scan.cpu:
         rows = [["operator", "nodes", "moves"]]
@@ -89,6 +95,7 @@ def as_json(scan: Scan) -> dict[str, Any]:
                         },
                         "reads": scanning.bytes_of(node.inputs),
                         "writes": scanning.bytes_of(node.outputs),
+                        "rewrite": _rewrite_json(scan.rewrites.get(node.name), scan.operators),
                     }
                     for node in each.nodes
                 ],
@@ -174,11 +181,12 @@ def _where(nodes: Sequence[Node]) -> str:
     return f" ({names}{f' and {more} more' if more > 0 else ''})" if names else ""
 
 
-def _missing_text(missing: Missing, renaming: Renaming | None) -> str:
+def _missing_text(missing: Missing, scan: Scan) -> str:
+    renaming = scan.operators.renaming
     domain = f"{missing.domain}." if missing.domain else ""
     title = _one_line(f"{shortened(domain + missing.op_type)} ({_node_count(missing.nodes)})")
     reason = _indented(missing.reason, 2)
-    ways = []
+    ways = [*_rewrite_texts(missing.nodes, scan, 2)]
     if renaming:
         op_type = shortened(missing.op_type)
         restriction = f" ({renaming.restriction})" if missing.domain == STANDARD else ""
@@ -205,6 +213,44 @@ def _missing_text(missing: Missing, renaming: Renaming | None) -> str:
     if len(missing.nodes) > _MAX_NODES:
         lines.append(f"  ... and {len(missing.nodes) - _MAX_NODES} more (--json lists all)")
     return "\n".join([title, reason, *ways, *map(_one_line, lines)])
+
+
+def _rewrite_texts(nodes: Sequence[Node], scan: Scan, indent: int) -> Iterator[str]:
+    """Yield a paragraph about each form of nodes, and about those that have none."""
+    groups: dict[str, list[Candidates]] = {}
+    for node in nodes:
+        if found := scan.rewrites.get(node.name):
+            groups.setdefault(_form_text(found, scan.operators), []).append(found)
+    for text, members in groups.items():
+        if text:
+            some = f"{_node_count(members)}: " if len(groups) > 1 else ""
+            yield _indented(f"{some}{text}", indent)
+
+
+def _form_text(found: Candidates, operators: OperatorList) -> str:
+    """Return what a node becomes; empty if no form of its operator is known."""
+    if not found.bodies:
+        return f"not rewritten: {found.reason}" if found.reasons else ""
+    body = found.bodies[0]
+    places: dict[str, list[str]] = {}
+    for op_type, count in body.op_types.most_common():
+        place = "the CPU" if operators.is_on_cpu(op_type) else "the NPU"
+        places.setdefault(place, []).append(f"{count} {op_type}")
+    where = "; ".join(f"{', '.join(names)} on {place}" for place, names in places.items())
+    is_large = body.weights >= _MIN_CONSTANTS
+    cost = [f"{_bytes_text(body.weights)} of constants"] if is_large else []
+    cost += [f"moves {_bytes_text(body.moved)}"] if body.moved is not None else []
+    cost += [f"{_count_text(body.products)} products"] if body.products else []
+    exact = "exact" if body.form.is_exact else f"to {body.form.error:g} of the largest number"
+    summary = body.form.summary.rstrip(".")
+    return f"or rewrite it, {exact}: {summary}. {where}; {', '.join(cost)}"
+
+
+def _count_text(count: int) -> str:
+    for unit, size in ((" G", 1e9), (" M", 1e6), (" k", 1e3)):
+        if count >= size:
+            return f"{count / size:.1f}{unit}"
+    return str(count)
 
 
 def _value_text(value: Value) -> str:
@@ -249,7 +295,7 @@ def _one_line(text: str) -> str:
     return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
-def _node_count(nodes: Iterable[Node]) -> str:
+def _node_count(nodes: Iterable[object]) -> str:
     count = len([*nodes])
     return f"{count} node{'s' * (count != 1)}"
 
@@ -262,6 +308,26 @@ def _tensor_json(tensor: Tensor | None) -> dict[str, Any] | None:
         "shape": None if tensor.shape is None else [*tensor.shape],
         "dtype": tensor.dtype,
         "constant": tensor.constant,
+    }
+
+
+def _rewrite_json(found: Candidates | None, operators: OperatorList) -> dict[str, Any] | None:
+    """Return the first form of a node, or why it has none; None: no form is known."""
+    if not found or not (found.bodies or found.reasons):
+        return None
+    if not found.bodies:
+        return {"reason": found.reason}
+    body = found.bodies[0]
+    on_cpu = {op_type for op_type in body.op_types if operators.is_on_cpu(op_type)}
+    return {
+        "form": body.form.name,
+        "summary": body.form.summary,
+        "error": body.form.error,
+        "npu": {name: count for name, count in body.op_types.items() if name not in on_cpu},
+        "cpu": {name: count for name, count in body.op_types.items() if name in on_cpu},
+        "weights": body.weights,
+        "moves": body.moved,
+        "products": body.products,
     }
 
 

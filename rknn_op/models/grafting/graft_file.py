@@ -28,9 +28,9 @@ from rknn_op.models.grafting.quantized import (
     quantize,
     write_samples,
 )
-from rknn_op.models.grafting.sensitivity import tolerating
 from rknn_op.models.running.cleaned_models import cleaned_model, compared
 from rknn_op.models.running.model_inputs import random_inputs, read_inputs
+from rknn_op.models.running.sensitivity import tolerating
 from rknn_op.models.running.weights import opened
 from rknn_op.models.running.written_models import (
     SUFFIX,
@@ -167,7 +167,10 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
             except OpkitError as error:
                 return replace(outcome, failure=str(error))
             if not proof.not_compared:
-                simulated, notes = tolerating(simulated, source, inputs, proof.outputs)
+                differences, notes = tolerating(
+                    simulated.differences, source, inputs, proof.outputs
+                )
+                simulated = replace(simulated, differences=differences)
                 outcome = replace(outcome, warnings=[*outcome.warnings, *notes])
             outcome = replace(outcome, simulation=simulated)
             if outcome.problem:

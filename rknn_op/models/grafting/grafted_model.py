@@ -15,7 +15,7 @@ from rknn_op.models.grafting.custom_nodes import Custom, GraftedNode, check_type
 from rknn_op.models.grafting.rewriting import rewriter
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import CASTS, Model, Node, domain_of, shape_text
-from rknn_op.models.onnx_file import graphs, nodes_of
+from rknn_op.models.onnx_file import constant_tensor, drop_unread, graphs, nodes_of
 from rknn_op.models.running.weights import OpenModel
 from rknn_op.runtimes.models import models_of
 
@@ -71,15 +71,7 @@ def graft(opened: OpenModel, model: Model, found: Sequence[Custom]) -> Graft:
             proto.graph.initializer.append(numpy_helper.from_array(array, name))
     _insert_casts(proto.graph, nodes)
     _make_initializers(proto.graph)
-    # Initializers that only the original nodes read are dropped.
-    before = {name for each in nodes for name in each.original.input}
-    read = {each.name for each in (*proto.graph.input, *proto.graph.output)}
-    for each in graphs(proto.graph):
-        read.update(output.name for output in each.output)
-        read.update(name for node in each.node for name in node.input)
-    for position in reversed(range(len(proto.graph.initializer))):
-        if proto.graph.initializer[position].name in before - read:
-            del proto.graph.initializer[position]
+    drop_unread(proto.graph, {name for each in nodes for name in each.original.input})
     imported = {domain_of(each.domain): each.version for each in proto.opset_import}
     for custom in found:
         domain, versions = custom.form.domain, custom.form.versions
@@ -121,27 +113,14 @@ def _make_initializers(graph: Any) -> None:
     Behind a custom operator a toolkit infers shapes node by node, without the values of Constant
     nodes: an Unsqueeze has no shape there.
     """
-    helper, numpy_helper = required("onnx.helper"), required("onnx.numpy_helper")
     outputs = {each.name for each in graph.output}
     for position in reversed(range(len(graph.node))):
         node = graph.node[position]
         if node.op_type != "Constant" or node.domain or node.output[0] in outputs:
             continue
-        [attribute] = node.attribute
-        if attribute.name == "value":
-            tensor = graph.initializer.add()
-            tensor.CopyFrom(attribute.t)
-            tensor.name = node.output[0]
-        elif dtype := _NUMBERS.get(attribute.name.rstrip("s")):
-            value = np.asarray(helper.get_attribute_value(attribute), dtype)
-            graph.initializer.append(numpy_helper.from_array(value, node.output[0]))
-        else:
-            continue
-        del graph.node[position]
-
-
-_NUMBERS = {"value_int": np.int64, "value_float": np.float32}
-"""Attributes of Constant with numbers, and, with an s, lists of them -> dtype."""
+        if tensor := constant_tensor(node):
+            graph.initializer.append(tensor)
+            del graph.node[position]
 
 
 def _constants(graph: Any) -> Iterator[tuple[str, Any]]:

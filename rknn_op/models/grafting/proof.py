@@ -13,7 +13,7 @@ import numpy as np
 from opkit.common.errors import OpkitError
 from opkit.common.text import printable, shortened
 from opkit.runtimes.interface import Runtime
-from rknn_op.models.differences import NPU_TOLERANCE, Difference, difference, widened
+from rknn_op.models.differences import Difference, difference, simulated_difference
 from rknn_op.models.grafting.custom_nodes import Custom
 from rknn_op.models.grafting.grafted_model import Graft
 from rknn_op.models.grafting.node_proof import (
@@ -184,8 +184,6 @@ def write_shapes(opened: OpenModel, graft: Graft, model: Model, proof: Proof) ->
 
 # ---- The converted model, in the simulator -------------------------------------------------------
 
-_TOLERANCES = dict.fromkeys(("float16", "float32", "float64"), NPU_TOLERANCE)
-
 
 @dataclass(frozen=True)
 class Request:
@@ -308,19 +306,6 @@ def compare_simulated(
     if len(results) != len(expected):
         raise OpkitError(f"the simulator gives {len(results)} outputs (expected {len(expected)})")
     return tuple(
-        _simulated_difference(name, result, array, max_error)
+        simulated_difference(name, result, array, max_error)
         for (name, array), result in zip(expected.items(), results, strict=True)
     )
-
-
-def _simulated_difference(
-    name: str, actual: Array, expected: Array, max_error: float | None
-) -> Difference:
-    """Compare an output; the simulator may give it in another size of its dtype."""
-    if actual.dtype.kind == expected.dtype.kind and actual.shape == expected.shape:
-        with np.errstate(over="ignore"):
-            actual = actual.astype(expected.dtype)
-            if expected.dtype.kind == "f":  # as the simulator does: infinite beyond 65504
-                expected = expected.astype(np.float16).astype(expected.dtype)
-    found = difference(name, actual, expected, None, _TOLERANCES)
-    return widened(found, actual, expected, max_error)

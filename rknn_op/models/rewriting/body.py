@@ -17,6 +17,8 @@ from rknn_op.models.rewriting.form import Builder, ConditionError, Form, apply
 IR_VERSION = 8
 """Of small models; onnxruntime and the toolkit read it."""
 _NAME = "rewritten"
+_FUNCTIONS_OPSET = 18
+"""The opset of the functions in the schemas of earlier operators."""
 
 
 @dataclass(frozen=True)
@@ -201,16 +203,23 @@ def _inlined(node: Node, message: Any, constants: Mapping[str, Any], opset: int)
         [info(each) for each in node.outputs if each],
         [constants[name] for name in inputs if name in constants],
     )
-    model = helper.make_model(
-        graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=IR_VERSION
-    )
-    try:
-        inlined = required("onnx.inliner").inline_selected_functions(
-            model, [("", node.op_type)], exclude=False, inline_schema_functions=True
+    for version in dict.fromkeys((opset, _FUNCTIONS_OPSET)):
+        model = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", version)], ir_version=IR_VERSION
         )
-    except RuntimeError:
-        raise ConditionError("onnx cannot write out the function of its schema") from None
-    return required("onnx_ir").from_proto(onnx.shape_inference.infer_shapes(inlined))
+        try:
+            inlined = required("onnx.inliner").inline_selected_functions(
+                model, [("", node.op_type)], exclude=False, inline_schema_functions=True
+            )
+            if any(each.op_type == node.op_type for each in inlined.graph.node):
+                continue
+            inlined = onnx.shape_inference.infer_shapes(inlined)
+            if version != opset:
+                inlined = required("onnx.version_converter").convert_version(inlined, opset)
+        except RuntimeError:
+            continue
+        return required("onnx_ir").from_proto(onnx.shape_inference.infer_shapes(inlined))
+    raise ConditionError("onnx cannot write out the function of its schema")
 
 
 def _name_after(graph: Any, node: Node) -> None:

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from rknn_op.models.differences import Difference, difference
+from rknn_op.models.differences import FLOATS, Difference, difference
 from rknn_op.models.rewriting import half
 from rknn_op.models.rewriting.body import Body
 from rknn_op.models.running.stages import Call
 
 Array = Any
-_FLOATS = ("float16", "float32", "float64")
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ def _compared(
         results = half.run(model, named(body, inputs), [*expected])
     except Exception as failure:  # onnxruntime's own have no common class
         return f"onnxruntime: {str(failure).strip().splitlines()[-1]}"
-    tolerances = dict.fromkeys(_FLOATS, error)
+    tolerances = dict.fromkeys(FLOATS, error)
     return tuple(
         difference(name, result, array, None, tolerances)
         for (name, array), result in zip(expected.items(), results, strict=True)

@@ -13,8 +13,14 @@ from typing import Any
 from opkit.common.errors import OpkitError
 from opkit.common.text import printable
 from opkit.workspace_members import above
-from rknn_op.models.model_graph import STANDARD, Model, Node
-from rknn_op.models.onnx_file import MAX_INLINE, graphs, is_external, nodes_of
+from rknn_op.models.model_graph import STANDARD, Model, Node, domain_of
+from rknn_op.models.onnx_file import (
+    MAX_INLINE,
+    constant_tensor,
+    graphs,
+    is_external,
+    nodes_of,
+)
 from rknn_op.models.rewriting.body import Body, body_of, schema_form
 from rknn_op.models.rewriting.form import ConditionError, Form, forms_in, own_forms
 from rknn_op.runtimes.models import OperatorList
@@ -156,11 +162,10 @@ def _candidates(
 def _constants(graph: Any) -> Iterator[tuple[str, Any]]:
     """Yield name and message of the constants with a known value that are not weights."""
     for each in graphs(graph):
-        for tensor in each.initializer:
+        tensors = [*each.initializer]
+        for node in each.node:
+            if node.op_type == "Constant" and domain_of(node.domain) == STANDARD:
+                tensors.append(constant_tensor(node))
+        for tensor in filter(None, tensors):
             if not is_external(tensor) and tensor.ByteSize() <= MAX_INLINE:
                 yield tensor.name, tensor
-        for node in each.node:
-            if node.op_type == "Constant" and node.attribute and node.attribute[0].HasField("t"):
-                tensor = node.attribute[0].t
-                if not is_external(tensor) and tensor.ByteSize() <= MAX_INLINE:
-                    yield node.output[0], tensor

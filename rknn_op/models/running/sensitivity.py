@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from opkit.common.text import printable, shortened
-from rknn_op.models.differences import difference
-from rknn_op.models.grafting.proof import Simulation
+from rknn_op.models.differences import Difference, difference
 from rknn_op.models.running.cleaned_models import outputs_of
 from rknn_op.models.running.weights import OpenModel
 
@@ -24,24 +23,24 @@ _MARGIN = 2
 
 
 def tolerating(
-    simulation: Simulation,
+    differences: Sequence[Difference],
     model: OpenModel,
     inputs: Mapping[str, Array],
     expected: Mapping[str, Array],
-) -> tuple[Simulation, list[str]]:
-    """Tolerate as large differences of the simulator as small changes of the inputs make.
+) -> tuple[tuple[Difference, ...], list[str]]:
+    """Tolerate as large differences in float16 as small changes of the inputs make.
 
     Args:
-        simulation: the comparison with the simulator.
+        differences: those of the outputs of a simulator, or of tensors in float16.
         model: the original model.
         inputs: its inputs by name.
         expected: its outputs by name.
 
     Returns:
-        The comparison, and messages.
+        The differences, and messages.
     """
-    if all(each.is_equal or each.problem for each in simulation.differences):
-        return simulation, []
+    if all(each.is_equal or each.problem for each in differences):
+        return (*differences,), []
     random = np.random.default_rng(0)
     changes = dict.fromkeys(expected, 0.0)
     for _ in range(_RUNS):
@@ -53,17 +52,17 @@ def tolerating(
         }
         for name, array in outputs_of(model, changed).items():
             changes[name] = max(changes[name], difference(name, array, expected[name]).error)
-    differences = [
+    tolerated = tuple(
         replace(each, limit=_MARGIN * changes[each.name], wrong=0)
         if not each.is_equal and not each.problem and each.error <= _MARGIN * changes[each.name]
         else each
-        for each in simulation.differences
-    ]
+        for each in differences
+    )
     notes = [
         f"output {printable(shortened(each.name))!r} changes by up to {changes[each.name]:.2g} if "
-        f"the inputs change by {_CHANGE:.1%}, so that the simulator's difference is tolerated, but "
+        f"the inputs change by {_CHANGE:.1%}, so that the difference in float16 is tolerated, but "
         "proves nothing: the rows of the nodes do; give real --inputs"
-        for each, before in zip(differences, simulation.differences, strict=True)
+        for each, before in zip(tolerated, differences, strict=True)
         if each is not before
     ]
-    return replace(simulation, differences=tuple(differences)), notes
+    return tolerated, notes

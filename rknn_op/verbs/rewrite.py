@@ -1,0 +1,105 @@
+"""`rknn-op rewrite`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from opkit.common.text import aligned, printable
+from rknn_op import messages
+from rknn_op.models.model_graph import plain
+from rknn_op.runtimes.models import toolkit_names
+from rknn_op.verbs import values
+
+
+@click.command("rewrite")
+@click.argument("model", type=click.Path(path_type=Path), metavar="MODEL")
+@values.path_option("-o", "--output", required=True, metavar="OUT.onnx", help="The file to write.")
+@click.option(
+    "--op", "op_types", multiple=True, metavar="TYPE", help="An operator; may be repeated."
+)
+@click.option("--node", "nodes", multiple=True, metavar="NAME", help="A node; may be repeated.")
+@click.option(
+    "--all",
+    "all_",
+    is_flag=True,
+    help="The operators of the runtime's CPU, too. Default: those that are missing on the chip.",
+)
+@values.path_option(
+    "--inputs",
+    metavar="FILE.npz",
+    help="The model's inputs by name, for the comparison; default: random ones.",
+)
+@click.option(
+    "--max-error",
+    type=click.FloatRange(0),
+    metavar="NUMBER",
+    help="The tolerated absolute difference of an output. Default: by its dtype.",
+)
+@click.option(
+    "--target",
+    metavar="CHIP",
+    shell_complete=values.targets,
+    help="The chip, whose operators the new model has; default: rk3588.",
+)
+@values.path_option(
+    "--toolkit",
+    metavar="PYTHON",
+    help=f"Convert and simulate each form and the model with {toolkit_names()}, in the Python that "
+    "has it; if it breaks a form, the next one is tried.",
+)
+@values.as_is
+@click.pass_context
+def command(
+    ctx: click.Context,
+    model: Path,
+    output: Path,
+    op_types: tuple[str, ...],
+    nodes: tuple[str, ...],
+    all_: bool,
+    inputs: Path | None,
+    max_error: float | None,
+    target: str | None,
+    toolkit: Path | None,
+    as_is: bool,
+) -> None:
+    """Write missing operators of a model with operators that the chip has.
+
+    MODEL is an .onnx file, which is cleaned first, see `rknn-op scan`. Each form is compared with
+    its node in onnxruntime, in float32 and with all tensors in float16, and then the outputs of
+    both models. The exit status is 1 if a node is left, or an output differs: then nothing is
+    written.
+    """
+    # Only here: they import numpy, and --help does without it.
+    from rknn_op.models.differences import table
+    from rknn_op.models.rewriting.rewrite_file import Options, rewrite_file
+
+    options = Options(op_types, nodes, all_, inputs, max_error, target, toolkit, as_is)
+    outcome = rewrite_file(model, output, options)
+    messages.warn(outcome.notes)
+    rows: list[tuple[str, ...]] = [
+        ("node", "operator", "becomes", "float32", "float16", "simulator")
+    ]
+    for each in outcome.rewriting.nodes:
+        node, simulated = each.body.node, each.simulated
+        found = [each.proof.full, each.proof.half, simulated.differences if simulated else ()]
+        errors = [f"{max(one.relative for one in some):.1g}" if some else "-" for some in found]
+        count = sum(each.body.op_types.values())
+        becomes = f"{each.body.form.name}, {count} node{'s' * (count != 1)}"
+        rows.append((plain(node.name, 40), node.op_type, becomes, *errors))
+    click.echo(aligned(rows))
+    if outcome.rewriting.left:
+        click.echo("\nLeft:")
+        for node, reason in outcome.rewriting.left:
+            click.echo(f"{plain(node.name)}: {node.op_type}: {reason}")
+    click.echo(f"\nThe original and the rewritten model, in float32:\n{table(outcome.differences)}")
+    click.echo(f"\nWith the tensors of the forms in float16:\n{table(outcome.in_half)}")
+    if outcome.simulated:
+        click.echo(f"\n{outcome.toolkit}:\n{table(outcome.simulated)}")
+    if outcome.problem:
+        messages.error(outcome.problem)
+        ctx.exit(1)
+    for file in outcome.files:
+        click.echo(f"wrote {printable(str(file))}", err=True)
+    ctx.exit(1 if outcome.rewriting.left else 0)

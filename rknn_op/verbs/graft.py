@@ -45,6 +45,12 @@ from rknn_op.verbs.common import more_repositories, repositories
 )
 @values.as_is
 @click.option(
+    "--rewrite",
+    is_flag=True,
+    help="Write missing operators with those of the chip first, as `rknn-op rewrite` does; the "
+    "repositories are for the nodes that are left.",
+)
+@click.option(
     "--quantize",
     is_flag=True,
     help="Convert to int8 with the samples of --dataset; the package is the int8 model. Compare it "
@@ -85,6 +91,7 @@ def command(
     target: str | None,
     toolkit: Path | None,
     as_is: bool,
+    rewrite: bool,
     quantize: bool,
     dataset: Path | None,
     algorithm: str | None,
@@ -104,6 +111,7 @@ def command(
     from rknn_op.models.grafting.graft_file import Options, graft_file
     from rknn_op.models.grafting.node_proof import node_table
     from rknn_op.models.grafting.quantized import Quantization, tables
+    from rknn_op.models.rewriting import rewriting
 
     quantization = None
     if quantize:
@@ -115,9 +123,11 @@ def command(
         quantization = Quantization(dataset, algorithm, hybrid, metric or "")
     elif dataset or algorithm or hybrid or metric:
         raise click.UsageError("--dataset, --algorithm, --hybrid and --metric require --quantize")
-    options = Options(inputs, max_error, toolkit, target, as_is, quantization)
+    options = Options(inputs, max_error, toolkit, target, as_is, rewrite, quantization)
     outcome = graft_file(model, [*paths, *others] or [Path()], output, options)
     messages.warn(outcome.warnings)
+    if outcome.rewritten:
+        click.echo(f"{rewriting.table(outcome.rewritten)}\n")
     for node in outcome.graft.nodes:
         name, root = plain(node.node.name), node.custom.operator.root.name
         more = f", with {len(node.added)} more inputs" if node.added else ""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from opkit.common.text import aligned, printable
+from opkit.common.text import printable
 from rknn_op import messages
 from rknn_op.models.model_graph import plain
 from rknn_op.runtimes.models import toolkit_names
@@ -73,22 +73,13 @@ def command(
     """
     # Only here: they import numpy, and --help does without it.
     from rknn_op.models.differences import table
+    from rknn_op.models.rewriting import rewriting
     from rknn_op.models.rewriting.rewrite_file import Options, rewrite_file
 
     options = Options(op_types, nodes, all_, inputs, max_error, target, toolkit, as_is)
     outcome = rewrite_file(model, output, options)
     messages.warn(outcome.notes)
-    rows: list[tuple[str, ...]] = [
-        ("node", "operator", "becomes", "float32", "float16", "simulator")
-    ]
-    for each in outcome.rewriting.nodes:
-        node, simulated = each.body.node, each.simulated
-        found = [each.proof.full, each.proof.half, simulated.differences if simulated else ()]
-        errors = [f"{max(one.relative for one in some):.1g}" if some else "-" for some in found]
-        count = sum(each.body.op_types.values())
-        becomes = f"{each.body.form.name}, {count} node{'s' * (count != 1)}"
-        rows.append((plain(node.name, 40), node.op_type, becomes, *errors))
-    click.echo(aligned(rows))
+    click.echo(rewriting.table(outcome.rewriting.nodes))
     if outcome.rewriting.left:
         click.echo("\nLeft:")
         for node, reason in outcome.rewriting.left:

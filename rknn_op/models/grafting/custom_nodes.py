@@ -108,6 +108,11 @@ def custom_of(found: Iterable[Custom], op_type: str, domain: str) -> Custom | No
     return next((each for each in found if each.has(op_type, domain)), None)
 
 
+def types_of(model: Model) -> set[tuple[str, str]]:
+    """Return type and domain of a model's nodes."""
+    return {(node.op_type, node.domain) for node in model.nodes}
+
+
 def check_types(found: Sequence[Custom], types: Collection[tuple[str, str]]) -> None:
     """Require nodes of each operator, all of one domain.
 

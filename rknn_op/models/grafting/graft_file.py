@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from opkit.check.operators import Operator
 from opkit.common.errors import OpkitError
@@ -13,8 +14,8 @@ from opkit.common.scratch import temporary_folder
 from opkit.common.text import printable, shortened
 from opkit.runtimes import available
 from rknn_op.messages import step
-from rknn_op.models import onnx_model
-from rknn_op.models.grafting.custom_nodes import customs, runtime_of
+from rknn_op.models import onnx_model, scanning
+from rknn_op.models.grafting.custom_nodes import Custom, check_types, customs, runtime_of, types_of
 from rknn_op.models.grafting.grafted_model import (
     Graft,
     converter_warnings,
@@ -28,10 +29,14 @@ from rknn_op.models.grafting.quantized import (
     quantize,
     write_samples,
 )
+from rknn_op.models.model_graph import Model
+from rknn_op.models.onnx_file import with_shapes
+from rknn_op.models.rewriting.rewrite_file import chip_of, compare, rewriter_for
+from rknn_op.models.rewriting.rewriting import Rewriting, Rewritten
 from rknn_op.models.running.cleaned_models import cleaned_model, compared
 from rknn_op.models.running.model_inputs import random_inputs, read_inputs
 from rknn_op.models.running.sensitivity import tolerating
-from rknn_op.models.running.weights import opened
+from rknn_op.models.running.weights import OpenModel, opened
 from rknn_op.models.running.written_models import (
     SUFFIX,
     assembled,
@@ -53,6 +58,7 @@ class Options:
         toolkit: a Python with the toolkit; None: no conversion.
         target: the target; None: the default.
         as_is: do not clean the model.
+        rewrite: write the missing operators with those of the chip first, as far as possible.
         quantization: the conversion to int8, whose first sample is in place of `inputs`; None: to
             float16.
     """
@@ -62,6 +68,7 @@ class Options:
     toolkit: Path | None = None
     target: str | None = None
     as_is: bool = False
+    rewrite: bool = False
     quantization: Quantization | None = None
 
 
@@ -74,6 +81,7 @@ class Outcome:
         proof: its comparison with the original.
         simulation: the comparison of the converted model; None: not converted.
         quantized: the comparison of the int8 model; None: not quantized.
+        rewritten: the nodes that are rewritten instead.
         warnings: messages.
         failure: why the toolkit does not convert the grafted model; empty if it does.
         files: the new files; empty if outputs differ.
@@ -83,6 +91,7 @@ class Outcome:
     proof: Proof
     simulation: Simulation | None = None
     quantized: Quantized | None = None
+    rewritten: Sequence[Rewritten] = ()
     warnings: Sequence[str] = ()
     failure: str = ""
     files: tuple[Path, ...] = ()
@@ -131,7 +140,6 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
     found = customs(operators, name)
     with opened(file) as raw, temporary_folder() as folder:
         source, model = (raw, onnx_model.read(file)) if options.as_is else cleaned_model(raw)
-        grafted = graft(source, model, found)
         refuse_for_converter(model, runtime)
         dataset = None
         has_inputs = options.inputs is not None or options.quantization is not None
@@ -140,13 +148,26 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
             inputs = dataset.inputs(0)
         else:
             inputs = read_inputs(options.inputs, model) if options.inputs else random_inputs(model)
+        check_types(found, types_of(model))
+        clean, rewriting = source, None
+        if options.rewrite:
+            rewriting = _rewritten(source, model, inputs, options)
+            source = rewriting.model
+            model = onnx_model.as_model(file, with_shapes(source.proto, file), model.cleaned)
+            found = _still_needed(found, model, output)
+        grafted = graft(source, model, found)
         with step("running both models"):
             proof = prove(source, grafted, inputs, options.max_error, runtime, has_inputs)
         warnings = [*converter_warnings(grafted, runtime), *proof.notes]
-        outcome = Outcome(grafted, proof, warnings=warnings)
+        if rewriting:
+            warnings = [*rewriting.notes, *warnings]
+        outcome = Outcome(
+            grafted, proof, warnings=warnings, rewritten=rewriting.nodes if rewriting else ()
+        )
         if proof.cause:
             return outcome
-        if source is not raw and (reason := compared(raw, inputs, proof.outputs)):
+        expected = rewriting.expected if rewriting else proof.outputs
+        if clean is not raw and (reason := compared(raw, inputs, expected)):
             outcome = replace(outcome, warnings=[*outcome.warnings, reason])
         write_shapes(source, grafted, model, proof)
         files = assembled(grafted.model, folder, output.name, "grafted")
@@ -177,6 +198,43 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
                 return outcome
             files.append(package)
         return replace(outcome, files=(*publish(files, output.parent),))
+
+
+def _rewritten(
+    source: OpenModel, model: Model, inputs: Mapping[str, Any], options: Options
+) -> Rewriting:
+    """Rewrite the missing operators of a model, as far as possible.
+
+    Raises:
+        OpkitError: onnxruntime cannot run the model, or an output differs.
+    """
+    chip = chip_of(options.target, options.toolkit)
+    scan = scanning.scan(model, chip.target, chip.operators)
+    nodes = [node for each in scan.missing for node in each.nodes]
+    rewriting = rewriter_for(source, model, nodes, inputs, chip).result()
+    if rewriting.nodes and (
+        problem := compare(rewriting, source, inputs, options.max_error).problem
+    ):
+        raise OpkitError(f"{source.file}: rewritten: {problem}")
+    return rewriting
+
+
+def _still_needed(found: Sequence[Custom], model: Model, output: Path) -> list[Custom]:
+    """Return the operators that a rewritten model still has.
+
+    Raises:
+        OpkitError: it has none.
+    """
+    types = types_of(model)
+    needed = [each for each in found if any(each.has(*type_) for type_ in types)]
+    if not needed:
+        file, written = printable(str(model.file)), printable(str(output))
+        raise OpkitError(
+            f"{file}: every node of {', '.join(str(each.operator.root) for each in found)} is "
+            f"rewritten, so that no custom operator is needed; run: rknn-op rewrite {file} -o "
+            f"{written}"
+        )
+    return needed
 
 
 def _check_options(file: Path, output: Path, options: Options) -> None:

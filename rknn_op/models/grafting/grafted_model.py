@@ -11,7 +11,13 @@ import numpy as np
 from opkit.common.errors import OpkitError
 from opkit.common.text import printable, shortened
 from opkit.runtimes.interface import Runtime
-from rknn_op.models.grafting.custom_nodes import Custom, GraftedNode, check_types, custom_of
+from rknn_op.models.grafting.custom_nodes import (
+    Custom,
+    GraftedNode,
+    check_types,
+    custom_of,
+    types_of,
+)
 from rknn_op.models.grafting.rewriting import rewriter
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import CASTS, Model, Node, domain_of, shape_text
@@ -45,7 +51,7 @@ def graft(opened: OpenModel, model: Model, found: Sequence[Custom]) -> Graft:
         OpkitError: a node does not match the description of its operator, an operator has none, or
             the model imports another version of an operator's domain.
     """
-    check_types(found, {(node.op_type, node.domain) for node in model.nodes})
+    check_types(found, types_of(model))
     proto = required("onnx").ModelProto()
     proto.CopyFrom(opened.proto)
     messages = zip(nodes_of(opened.proto.graph.node), nodes_of(proto.graph.node), strict=True)

@@ -233,7 +233,7 @@ def _proven(
         rewriting = rewriter.result()
         if rewriting.left and (options.are_chosen or not rewriting.nodes):
             raise OpkitError(_left(source.file, rewriting.left))
-        outcome = _compared(rewriting, source, inputs, options.max_error)
+        outcome = compare(rewriting, source, inputs, options.max_error)
         if outcome.problem or not (chip.toolkit and chip.python):
             return outcome
         with step(f"converting and simulating with {chip.toolkit.name}"):
@@ -255,10 +255,20 @@ def _left(file: Path, left: Sequence[tuple[Node, str]]) -> str:
     return "\n".join(lines)
 
 
-def _compared(
+def compare(
     rewriting: Rewriting, source: OpenModel, inputs: Mapping[str, Array], max_error: float | None
 ) -> Outcome:
-    """Compare the outputs in float32 and in float16."""
+    """Compare the outputs of a rewritten model with the original's, in float32 and in float16.
+
+    Args:
+        rewriting: the rewritten model.
+        source: the original.
+        inputs: its inputs by name.
+        max_error: the tolerated absolute difference; None: by the dtype and the forms.
+
+    Raises:
+        OpkitError: onnxruntime cannot run the rewritten model.
+    """
     expected = rewriting.expected
     form_error = max(each.body.form.error for each in rewriting.nodes)
     tolerances = {name: max(limit, _GROWTH * form_error) for name, limit in TOLERANCES.items()}

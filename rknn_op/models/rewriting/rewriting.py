@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import count as counter
 from pathlib import Path
 from typing import Any
 
-from opkit.common.text import printable, shortened
+from opkit.common.text import aligned, printable, shortened
 from rknn_op.models.model_files import required
-from rknn_op.models.model_graph import Node
+from rknn_op.models.model_graph import Node, plain
 from rknn_op.models.onnx_file import drop_unread, nodes_of, subgraphs
 from rknn_op.models.rewriting.body import Body
 from rknn_op.models.rewriting.body_proof import BodyProof, prove
@@ -242,7 +242,7 @@ def spliced(model: OpenModel, bodies: Mapping[int, Any]) -> OpenModel:
     """
     proto = required("onnx").ModelProto()
     proto.CopyFrom(model.proto)
-    positions = count()
+    positions = counter()
 
     def splice(graph: Any) -> None:
         made: list[Any] = []
@@ -279,3 +279,18 @@ def _names(graph: Any) -> Iterator[str]:
     yield from (each.name for each in graph.initializer)
     for node in nodes_of(graph.node):
         yield from node.output
+
+
+def table(nodes: Sequence[Rewritten]) -> str:
+    """Return a table of rewritten nodes, with the largest relative difference of each."""
+    rows: list[tuple[str, ...]] = [
+        ("node", "operator", "becomes", "float32", "float16", "simulator")
+    ]
+    for each in nodes:
+        node, simulated = each.body.node, each.simulated
+        found = [each.proof.full, each.proof.half, simulated.differences if simulated else ()]
+        errors = [f"{max(one.relative for one in some):.1g}" if some else "-" for some in found]
+        count = sum(each.body.op_types.values())
+        becomes = f"{each.body.form.name}, {count} node{'s' * (count != 1)}"
+        rows.append((plain(node.name, 40), node.op_type, becomes, *errors))
+    return aligned(rows)

@@ -243,6 +243,8 @@ def _tensors(proto: Any) -> Iterator[Any]:
 def constant_tensor(node: Any) -> Any | None:
     """Return the value of a Constant node as a tensor with its output's name; None: no numbers."""
     helper, numpy_helper = required("onnx.helper"), required("onnx.numpy_helper")
+    if len(node.attribute) != 1 or len(node.output) != 1:  # not valid
+        return None
     [attribute] = node.attribute
     if attribute.name == "value":
         tensor = required("onnx").TensorProto()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -611,7 +612,14 @@ def test_the_toolkit_gets_the_cleaned_model(tmp_path: Path) -> None:
     """Its message names the user's file."""
     file = saved(reshaped(), tmp_path)
     python = tmp_path / "python"
-    python.write_text('#!/bin/sh\ncp "$2" "$(dirname "$0")/seen"\necho "refuses $2" >&2\nexit 1\n')
+    python.write_text(
+        f"#!{sys.executable}\n"
+        "import json, pathlib, shutil, sys\n"
+        "[work] = json.loads(pathlib.Path(sys.argv[2]).read_text())['models']\n"
+        f"shutil.copy(work['model'], {str(tmp_path / 'seen')!r})\n"
+        "pathlib.Path(work['log']).write_text(f'refuses {work[\"model\"]}')\n"
+        "print(json.dumps({'version': '9.9', 'statuses': [1]}))\n"
+    )
     python.chmod(0o755)
     assert f"refuses {file}" in scan(file, "--toolkit", python, "--json").stdout
     assert types(onnx.load(tmp_path / "seen")) == ["Reshape", "Add", "Selu"]

@@ -680,7 +680,7 @@ def test_missing_library(tmp_path: Path, library: str) -> None:
     done = test_extra.rknn_op("create", *arguments, libraries=[library])
     assert done.returncode == 1
     assert done.stderr.startswith(f"error: {library} is not installed")
-    assert "-m pip install onnx onnxruntime tensorboardX" in done.stderr
+    assert "-m pip install onnx onnxruntime onnxscript tensorboardX" in done.stderr
     assert not (tmp_path / "made").exists()
 
 
@@ -800,7 +800,7 @@ def test_different_counts_of_inputs(tmp_path: Path) -> None:
 
 def test_toolkit_decides_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     left = ["GridSample", "TopK"]
-    monkeypatch.setattr(scanning, "ask", lambda *_: Answer(version="2.5.0", left=frozenset(left)))
+    monkeypatch.setattr(scanning, "build", lambda *_: [Answer("2.5.0", left=frozenset(left))])
     file, options = saved(detection_head(), tmp_path), ("--all", "--toolkit", "python")
     path, _ = created(detection_head(), tmp_path, *options)
     assert [each.name for each in path.iterdir()] == ["GridSample"]

@@ -55,7 +55,7 @@ def test_scan_names_the_extra(tmp_path: Path, library: str) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         f"error: {library} is not installed, which reads models; install it: "
-        f"{sys.executable} -m pip install onnx onnxruntime tensorboardX\n"
+        f"{sys.executable} -m pip install onnx onnxruntime onnxscript tensorboardX\n"
     )
 
 
@@ -86,6 +86,6 @@ def test_extra_of_the_distribution() -> None:
         name: re.findall(r'^  "([\w.\[\]-]+)', lines, re.MULTILINE)
         for name, lines in re.findall(r"^(\w+) = \[\n(.*?)^\]", text, re.MULTILINE | re.DOTALL)
     }
-    assert extras["onnx"] == ["onnx", "onnxruntime", "tensorboardX"]
+    assert extras["onnx"] == ["onnx", "onnxruntime", "onnxscript", "tensorboardX"]
     assert " ".join(extras["onnx"]) == EXTRA
     assert '"rknn-op-template[docs,onnx]",' in text  # what the tests require

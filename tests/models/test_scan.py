@@ -469,7 +469,7 @@ def toolkit_of(folder: Path, left: Sequence[str], refusal: str = "", rule: str =
     Args:
         folder: where to write it.
         left: the types of the nodes in its packages.
-        refusal: its last line on stderr; empty: it builds all models.
+        refusal: the last line of its output; empty: it builds all models.
         rule: the rule of its optimizer without which alone it builds a model; empty: none.
     """
     nodes = [f"{each}:node".encode() for each in left]
@@ -478,13 +478,16 @@ def toolkit_of(folder: Path, left: Sequence[str], refusal: str = "", rule: str =
     file = folder / "python"
     file.write_text(
         f"#!{sys.executable}\n"
-        "import pathlib, sys\n"
-        f"if {refusal!r}:\n"
-        f"    sys.exit({refusal!r})\n"
-        f"if {rule!r} and sys.argv[5:] != [{rule!r}]:\n"
-        f"    sys.exit(\"You can add disable_rules=['{rule}'] in its config()!\\nbuild: failed\")\n"
-        f"pathlib.Path(sys.argv[4]).write_bytes({package!r})\n"
-        "print('9.9')\n"
+        "import json, pathlib, sys\n"
+        "work = json.loads(pathlib.Path(sys.argv[2]).read_text())\n"
+        "for each in work['models']:\n"
+        f"    fails = {rule!r} and each['rules'] != [{rule!r}]\n"
+        f"    advice = \"You can add disable_rules=['{rule}'] in its config()!\\nfailed\"\n"
+        f"    pathlib.Path(each['log']).write_text(advice if fails else {refusal!r})\n"
+        f"    each['status'] = int(bool(fails or {refusal!r}))\n"
+        f"    pathlib.Path(each['package']).write_bytes({package!r})\n"
+        "statuses = [each['status'] for each in work['models']]\n"
+        "print(json.dumps({'version': '9.9', 'statuses': statuses}))\n"
     )
     file.chmod(0o755)
     return file

@@ -16,7 +16,7 @@ from opkit.description.spec import OpSpec, Param
 from opkit.runtimes import available
 from rknn_op.known_targets import runtime_of_target
 from rknn_op.models.model_files import required
-from rknn_op.models.model_graph import CASTS, Node, Tensor, identifier
+from rknn_op.models.model_graph import CASTS, Model, Node, Tensor, identifier
 from rknn_op.runtimes.models import Form, models_of
 
 Array = Any

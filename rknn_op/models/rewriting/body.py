@@ -133,7 +133,10 @@ def body_of(form: Form, node: Node, message: Any, constants: Mapping[str, Any], 
         outputs = apply(form, Builder(graph, opset), given, attributes)
         _set_outputs(ir, graph, node, outputs)
         model = ir.Model(graph, ir_version=IR_VERSION)
-    required("onnxscript.optimizer").optimize(model)
+    try:
+        required("onnxscript.optimizer").optimize(model)
+    except RuntimeError:
+        raise ConditionError("its constants cannot be folded") from None
     _name_after(model.graph, node)
     proto = ir.to_proto(model)
     read = {name for each in proto.graph.node for name in each.input}

@@ -92,10 +92,12 @@ def _of_user(folder: Path) -> Iterator[Any]:
 def _line(file: Path, error: BaseException) -> str:
     """Return file and line of an error in a user's file."""
     frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if Path(frame.filename) == file]
-    if isinstance(error, SyntaxError) and error.filename == str(file):
+    lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == file.resolve()]
+    if isinstance(error, SyntaxError) and error.filename == str(file.resolve()):
         lines.append(error.lineno)
-    return f"{printable(str(file))}:{lines[-1]}" if lines else printable(str(file))
+    here = Path.cwd()
+    shown = file.resolve().relative_to(here) if file.resolve().is_relative_to(here) else file
+    return f"{printable(str(shown))}:{lines[-1]}" if lines else printable(str(shown))
 
 
 def _text(error: BaseException) -> str:

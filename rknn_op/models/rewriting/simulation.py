@@ -91,9 +91,9 @@ def simulate(
             for tensor, array in zip(trial.body.node.outputs, expected, strict=False)
             if tensor and array is not None
         ]
-        half = trial.body.form.half
+        tolerance = trial.body.form.half
         differences = tuple(
-            simulated_difference(name, _as_bool(result, array), array, tolerance=half)
+            simulated_difference(name, _as_bool(result, array), array, tolerance=tolerance)
             for (name, array), result in zip(wanted, answer.outputs, strict=False)
         )
         known = operators.operators | operators.cpu

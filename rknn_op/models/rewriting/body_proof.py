@@ -49,11 +49,9 @@ def prove(body: Body, original: Call, inputs: Sequence[Array | None]) -> BodyPro
         return BodyProof(full, problem=f"output {wrong.name} differs: {wrong}")
     if problem := half.beyond(body, named(body, inputs)):
         return BodyProof(full, problem=problem)
-    narrow = [
-        half.rounded(each) if each is not None and each.dtype.kind == "f" else each
-        for each in inputs
-    ]
-    in_half = _compared(body, half.in_half(body.model), original, narrow, body.form.half)
+    in_half = _compared(
+        body, half.in_half(body.model), original, half.narrow(inputs), body.form.half
+    )
     if isinstance(in_half, str):
         return BodyProof(full, problem=in_half)
     wrong = next((each for each in in_half if not each.is_equal), None)

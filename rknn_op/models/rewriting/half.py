@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,13 @@ def rounded(array: Array) -> Array:
         return array
     with np.errstate(over="ignore", invalid="ignore"):
         return array.astype(np.float16).astype(array.dtype)
+
+
+def narrow(inputs: Sequence[Array | None]) -> list[Array | None]:
+    """Return the inputs of a node with floats rounded to float16, as the chip gets them."""
+    return [
+        rounded(each) if each is not None and each.dtype.kind == "f" else each for each in inputs
+    ]
 
 
 def in_half(model: Any) -> Any:

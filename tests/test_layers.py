@@ -52,7 +52,8 @@ LAYERS = (
     # New repositories.
     ("rknn_op.creation",),
     ("hooks", "rknn_op_template"),
-    # What the command needs of a runtime: the type, the table.
+    # What the command needs of a runtime: the type, the table. Its list looks at nodes.
+    ("rknn_op.models.model_graph",),
     ("rknn_op.runtimes", "rknn_op.runtimes.models"),
     # Models with operators that a target lacks.
     ("rknn_op.models",),

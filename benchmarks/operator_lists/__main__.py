@@ -1,10 +1,10 @@
 """Measure what RKNN-Toolkit2 makes of each operator of ONNX, as YAML.
 
-    python -m benchmarks.operator_lists PYTHON [OPERATOR ...] [--folder FOLDER]
-        > rknn_op/runtimes/rknn2/models/conversions.yml
+    python -m benchmarks.operator_lists PYTHON [OPERATOR ...] [--folder FOLDER] [--write]
 
 PYTHON has RKNN-Toolkit2, with PyTorch. The models are those of contexts.py; they stay in FOLDER.
-Operators with cases that differ are listed on stderr.
+Operators with cases that differ are listed on stderr. With OPERATORs, only these are measured; the
+entries of the others are the recorded ones. --write records the lists instead of printing them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,13 @@ import onnx
 import yaml
 
 from benchmarks.operator_lists import contexts
-from rknn_op.runtimes.rknn2.models import nodes_of
+from rknn_op.models import onnx_model
+from rknn_op.runtimes.rknn2 import models as rknn2
 
 TARGET = "rk3588"
-COMMAND = "python -m benchmarks.operator_lists PYTHON"
+COMMAND = "python -m benchmarks.operator_lists PYTHON --write"
+RECORD = Path(rknn2.__file__).with_name("conversions.yml")
+"""The recorded lists."""
 _MAX_REASON = 70
 _LAYOUT = {"Reshape", "Transpose"}
 """Nodes that the toolkit adds around a Conv, too; every chip has them."""
@@ -59,18 +62,20 @@ class Build:
 
 
 def read(folder: Path) -> dict[str, list[Build]]:
-    """Return operator -> the results for its models in a folder."""
+    """Return entry of the lists -> the results for its models in a folder."""
     found: dict[str, list[Build]] = {}
-    for model in sorted(folder.glob("*.onnx")):
+    for model in sorted(folder.glob("*.onnx"), key=lambda each: each.stem):
         op_type, opset, case = model.stem.split(".", 2)
         package, reason = model.with_suffix(".rknn"), model.with_suffix(".txt")
         text = reason.read_text() if reason.is_file() else ""
         if "by zero" in text:  # the toolkit runs models with zeros, also as divisors
             continue
         refusal = _line(text) if text else ""
-        nodes = () if refusal else nodes_of(package.read_bytes())
-        left = {type_ for type_, name in nodes if not name.startswith(contexts.CONTEXT)} - _LAYOUT
-        found.setdefault(op_type, []).append(Build(int(opset), case, frozenset(left), refusal))
+        built = () if refusal else rknn2.nodes_of(package.read_bytes())
+        left = {type_ for type_, name in built if not name.startswith(contexts.CONTEXT)} - _LAYOUT
+        node = next(each for each in onnx_model.read(model).nodes if each.op_type == op_type)
+        builds = found.setdefault(rknn2.entry(node), [])
+        builds.append(Build(int(opset), case, frozenset(left), refusal))
     return found
 
 
@@ -105,6 +110,17 @@ def lists(found: Mapping[str, Iterable[Build]]) -> dict[str, Any]:
     return {"left": left, "refused": refused, "constant": constant}
 
 
+def updated(
+    record: Mapping[str, Any], operators: Collection[str], new: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return recorded lists with the new entries of some operators."""
+    return {
+        name: {key: each for key, each in record[name].items() if key.split()[0] not in operators}
+        | entries
+        for name, entries in new.items()
+    }
+
+
 def differences(found: Mapping[str, Iterable[Build]]) -> str:
     """Return the operators whose usual cases differ, as lines."""
     lines = []
@@ -136,13 +152,13 @@ def measured(python: Path, operators: list[str], folder: Path) -> dict[str, list
     return read(folder)
 
 
-def text(found: Mapping[str, Iterable[Build]], version: str) -> str:
+def text(lists_: Mapping[str, Any], toolkit: str) -> str:
     """Return the content of the YAML file."""
     opsets = f"{contexts.OPSETS[0]} to {contexts.OPSETS[-1]}"
     head = f"""\
 # What RKNN-Toolkit2 makes of the operators of ONNX. Written by:
 #
-#     {COMMAND} > rknn_op/runtimes/rknn2/models/conversions.yml
+#     {COMMAND}
 #
 # Models of three nodes: Conv, the operator, Conv; float32, opsets {opsets}, for {TARGET}.
 #
@@ -150,22 +166,26 @@ def text(found: Mapping[str, Iterable[Build]], version: str) -> str:
 #              that are fused into a Conv; without an entry: its own
 #   refused    operator -> why the toolkit builds none of its models
 #   constant   operator -> the positions of the inputs that have to be constant in most models
+#
+# `GatherND along one axis` has computed indices of the first axis alone.
 """
     sections = [
         yaml.safe_dump({name: entries}, default_flow_style=_FLOW[name], width=100)
-        for name, entries in lists(found).items()
+        for name, entries in lists_.items()
     ]
-    return "\n".join([head, f"toolkit: RKNN-Toolkit2 {version}\n", *sections])
+    return "\n".join([head, f"toolkit: {toolkit}\n", *sections])
 
 
 def main() -> None:
-    """Measure, and print the lists."""
+    """Measure, and print or record the lists."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.operator_lists")
     parser.add_argument("python", type=Path)
     parser.add_argument("operators", nargs="*", metavar="OPERATOR")
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    version = subprocess.run(
+    toolkit = "RKNN-Toolkit2 "
+    toolkit += subprocess.run(
         [
             options.python,
             "-c",
@@ -175,9 +195,19 @@ def main() -> None:
         text=True,
         check=True,
     ).stdout.strip()
+    record = yaml.safe_load(RECORD.read_text(encoding="utf-8"))
+    if options.operators and toolkit != record["toolkit"]:
+        parser.error(f"{RECORD.name} is of {record['toolkit']}; measure all operators")
     with tempfile.TemporaryDirectory() as scratch:
         found = measured(options.python, options.operators, options.folder or Path(scratch))
-    print(text(found, version), end="")
+    measured_lists = lists(found)
+    if options.operators:
+        measured_lists = updated(record, options.operators, measured_lists)
+    content = text(measured_lists, toolkit)
+    if options.write:
+        RECORD.write_text(content, encoding="utf-8")
+    else:
+        print(content, end="")
     print(differences(found), end="", file=sys.stderr)
 
 

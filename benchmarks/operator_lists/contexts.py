@@ -63,7 +63,8 @@ class Case:
 def models(operators: Iterable[str] = ()) -> Iterator[tuple[str, Any]]:
     """Yield names `OPERATOR.OPSET.CASE` and models.
 
-    In a model `....inputN`, of the last opset, input N is not constant, too.
+    In models of the last opset, `....inputN` and `....constantN`, input N is not as usual: not
+    constant, or constant.
 
     Args:
         operators: the names of the operators; empty: all of ONNX's.
@@ -83,10 +84,14 @@ def models(operators: Iterable[str] = ()) -> Iterator[tuple[str, Any]]:
             adapted = filter(None, (_at_opset(case, opset) for case in found.get(op_type, ())))
             for case in _different(adapted):
                 changing = _changing(case)
-                constant = [name for name in case.inputs if name not in changing]
-                more = [(name, [*changing, name]) for name in constant if opset == opsets[-1]]
-                for name, names in (("", changing), *more):
-                    suffix = f".input{[*case.node.input].index(name)}" if name else ""
+                variants = {"": changing}
+                for position, name in enumerate(case.node.input if opset == opsets[-1] else ()):
+                    if name in changing:
+                        others = [each for each in changing if each != name]
+                        variants[f".constant{position}"] = others
+                    elif name:
+                        variants[f".input{position}"] = [*changing, name]
+                for suffix, names in variants.items():
                     if (made := in_context(case, names)) is not None:
                         yield f"{op_type}.{opset}.{case.name}{suffix}", made
 
@@ -169,6 +174,10 @@ def _own() -> Iterator[Case]:
     listed: list[tuple[str, int, dict[str, Any], tuple[NDArray[Any], ...]]] = [
         ("Cast", 12, {"to": TensorProto.FLOAT16}, (image,)),
         ("Cast", 12, {"to": TensorProto.INT32}, (image,)),
+        ("GatherND", 12, {}, (image[0], np.array([[[0, 1]], [[3, 2]]]))),
+        ("GatherND", 12, {}, (image.reshape(4, 64), np.array([[3], [1], [2]]))),
+        ("GatherND", 12, {}, (image.reshape(2, 2, 8, 8), np.array([1]))),
+        ("GatherND", 12, {"batch_dims": 1}, (image[0], np.array([[[3]], [[1]], [[0]], [[2]]]))),
         ("GlobalLpPool", 12, {}, (image,)),
         ("GroupNormalization", 18, {"num_groups": 2}, (image, halves, halves)),
         # As PyTorch exports it: without its attributes, the toolkit fails.

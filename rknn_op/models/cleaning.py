@@ -88,8 +88,13 @@ def cleaned(file: Path, proto: Any) -> tuple[Any, Model]:
             if not is_folded and not is_inlined:
                 break
             clean = with_shapes(clean, file)
-        if removed := _types(proto) - _types(clean):
-            return clean, as_model(file, clean, Cleaned(dict(removed.most_common())))
+        rewritten = _rewrite(clean.graph)
+        types = _types(clean)
+        types.update(GatherND=rewritten["GatherND"], Reshape=-rewritten["GatherND"])
+        removed = _types(proto) - types
+        if removed or rewritten:
+            done = Cleaned(dict(removed.most_common()), dict(rewritten.most_common()))
+            return clean, as_model(file, clean, done)
     except OpkitError as error:
         problem = str(error).removeprefix(f"{printable(str(file))}: ")
         return proto, replace(model, cleaned=Cleaned(problem=problem))
@@ -157,11 +162,7 @@ def _fold(proto: Any, kept: set[str], deadline: float) -> bool:
 
 def _constants(graph: Any, kept: set[str]) -> _Constants:
     """Return the constants of a graph."""
-    shapes = {
-        each.name: _shape(each.type.tensor_type)
-        for each in (*graph.value_info, *graph.output, *graph.input)
-    }
-    shapes.update((each.name, tuple(each.dims)) for each in graph.initializer)
+    shapes = _shapes(graph)
     outputs = {each.name for each in graph.output} | kept
     found = _Constants({each.name: each for each in graph.initializer if _has_value(each)})
     for node in graph.node:
@@ -192,6 +193,16 @@ def _has_value(tensor: Any) -> bool:
     onnx = required("onnx")
     is_text = tensor.data_type == onnx.TensorProto.STRING
     return not is_text and not is_external(tensor) and tensor.ByteSize() <= MAX_INLINE
+
+
+def _shapes(graph: Any) -> dict[str, tuple[int, ...] | None]:
+    """Return the fixed shapes of a graph's tensors by name; None for others."""
+    shapes = {
+        each.name: _shape(each.type.tensor_type)
+        for each in (*graph.value_info, *graph.output, *graph.input)
+    }
+    shapes.update((each.name, tuple(each.dims)) for each in graph.initializer)
+    return shapes
 
 
 def _shape(type_: Any) -> tuple[int, ...] | None:
@@ -272,10 +283,16 @@ def _computed(
     return {name: from_array(array, name) for name, array in results.items()}, failed
 
 
-def _remove(graph: Any, nodes: Iterable[Any]) -> None:
-    """Remove nodes from a graph, and all that only they needed; what nothing read before stays."""
+def _remove(graph: Any, nodes: Iterable[Any], unread: Collection[str] = ()) -> None:
+    """Remove nodes from a graph, and all that only they needed; what nothing read before stays.
+
+    Args:
+        graph: the graph.
+        nodes: nodes of it.
+        unread: the tensors that a node read before.
+    """
     gone = {id(node) for node in nodes}
-    before = {name for node in graph.node for name in _reads(node)}
+    before = {name for node in graph.node for name in _reads(node)}.union(unread)
     needed = {each.name for each in graph.output}
     kept = []
     for node in reversed(graph.node):
@@ -302,6 +319,16 @@ def _replace_nodes(graph: Any, nodes: Iterable[Any]) -> None:
     graph.node.extend(copies.node)
 
 
+def _values(graph: Any) -> dict[str, Any]:
+    """Return the tensors that a graph has the values of, by name."""
+    values = {each.name: each for each in graph.initializer if _has_value(each)}
+    for node in graph.node:
+        for each in node.attribute if node.op_type == "Constant" else ():
+            if each.HasField("t") and _has_value(each.t):
+                values.update(dict.fromkeys(node.output, each.t))
+    return values
+
+
 # ---- Branches ------------------------------------------------------------------------------------
 
 
@@ -311,11 +338,7 @@ def _take_branches(graph: Any) -> bool:
     Returns:
         Whether there was one.
     """
-    values = {each.name: each for each in graph.initializer if _has_value(each)}
-    for node in graph.node:
-        for each in node.attribute if node.op_type == "Constant" else ():
-            if each.HasField("t") and _has_value(each.t):
-                values.update(dict.fromkeys(node.output, each.t))
+    values = _values(graph)
     branches = [_branch(node, values) for node in graph.node]
     if not any(branch is not None for branch in branches):
         return False
@@ -399,3 +422,74 @@ def _renamed(branch: Any, node: Any, taken: Counter[str]) -> Any:
             for fields in (inner_node.input, inner_node.output):
                 fields[:] = [names.get(name, name) for name in fields]
     return body
+
+
+# ---- Nodes in another form -----------------------------------------------------------------------
+
+
+def _rewrite(graph: Any) -> Counter[str]:
+    """Rewrite an Einsum without blanks in its equation, and a GatherND that copies as a Reshape.
+
+    ONNX permits both; converters may not know them. Names, first inputs and outputs stay.
+
+    Returns:
+        Operator -> the number of its nodes that are rewritten.
+    """
+    done = Counter(node.op_type for each in graphs(graph) for node in each.node if _closed_up(node))
+    shapes, values = _shapes(graph), _values(graph)
+    taken = {name for each in graphs(graph) for name in _definitions(each)}
+    unread = set()
+    for node in graph.node:
+        if not _is_copy(node, shapes, values):
+            continue
+        shape = f"{node.output[0]}_shape"
+        while shape in taken:
+            shape += "_"
+        taken.add(shape)
+        sizes = np.array(shapes[node.output[0]], np.int64)
+        graph.initializer.append(required("onnx.numpy_helper").from_array(sizes, shape))
+        unread.add(node.input[1])
+        done[node.op_type] += 1
+        node.op_type, node.input[1] = "Reshape", shape
+        del node.attribute[:]
+    if unread:
+        _remove(graph, (), unread)
+    return done
+
+
+def _closed_up(node: Any) -> bool:
+    """Remove the blanks in the equation of an Einsum; return whether there were some."""
+    if (domain_of(node.domain), node.op_type) != (STANDARD, "Einsum"):
+        return False
+    equation = next((each for each in node.attribute if each.name == "equation"), None)
+    if equation is None or b" " not in equation.s:
+        return False
+    equation.s = equation.s.replace(b" ", b"")
+    return True
+
+
+def _is_copy(
+    node: Any, shapes: Mapping[str, tuple[int, ...] | None], values: Mapping[str, Any]
+) -> bool:
+    """Whether a node is a GatherND whose constant indices are all positions in their order."""
+    if (domain_of(node.domain), node.op_type) != (STANDARD, "GatherND"):
+        return False
+    if len(node.input) != 2 or not node.output:
+        return False
+    data, output = shapes.get(node.input[0]), shapes.get(node.output[0])
+    if not data or not output or not prod(output) or node.input[1] not in values:
+        return False
+    if any(each.name == "batch_dims" and each.i for each in node.attribute):
+        return False
+    try:
+        indices = required("onnx.numpy_helper").to_array(values[node.input[1]])
+    except (TypeError, ValueError, KeyError):  # its value does not fit its type
+        return False
+    if not indices.size or not indices.ndim:
+        return False
+    axes = data[: indices.shape[-1]]
+    rows = indices.reshape(-1, indices.shape[-1])
+    if len(rows) != prod(axes):
+        return False
+    positions = np.stack(np.unravel_index(np.arange(len(rows)), axes), axis=-1)
+    return np.array_equal(rows, positions)

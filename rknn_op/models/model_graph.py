@@ -129,10 +129,12 @@ class Cleaned:
 
     Attributes:
         removed: operator -> the number of nodes that it removed, the most first.
+        rewritten: operator -> the number of nodes that it wrote in another way, the most first.
         problem: why it did nothing; empty if it worked.
     """
 
     removed: Mapping[str, int] = field(default_factory=dict)
+    rewritten: Mapping[str, int] = field(default_factory=dict)
     problem: str = ""
 
 
@@ -147,7 +149,7 @@ class Model:
         ir_version: the version of the file's format; 0 for TensorFlow.
         inputs: the inputs that an application sets.
         nodes: the nodes in the order of the file; nodes of a subgraph follow their parent.
-        cleaned: what cleaning removed; None: the model is as in the file.
+        cleaned: what cleaning changed; None: the model is as in the file.
         proto: the same as ONNX's message, with inferred shapes; None for TensorFlow.
     """
 
@@ -159,6 +161,11 @@ class Model:
     nodes: tuple[Node, ...]
     cleaned: Cleaned | None = None
     proto: Any = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether cleaning changed it, so that it is not the model of the file."""
+        return self.cleaned is not None and bool(self.cleaned.removed or self.cleaned.rewritten)
 
 
 # ---- Names and shapes for messages and for op.yml ------------------------------------------------

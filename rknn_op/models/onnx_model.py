@@ -54,7 +54,7 @@ def as_model(file: Path, proto: Any, cleaned: Cleaned | None = None) -> Model:
     Args:
         file: its file.
         proto: the message, with inferred shapes and without local functions.
-        cleaned: what cleaning removed from it; None: it is as in the file.
+        cleaned: what cleaning changed in it; None: it is as in the file.
 
     Raises:
         OpkitError: the message is not a valid model.

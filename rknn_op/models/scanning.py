@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 
 from opkit.common.errors import OpkitError
@@ -152,11 +153,12 @@ def scan(model: Model, target: str, operators: OperatorList) -> Scan:
     types: dict[tuple[str, str], list[Node]] = {}
     for node in model.nodes:
         if not node.is_constant and node.op_type not in operators.structure:
-            types.setdefault((node.domain, node.op_type), []).append(node)
+            types.setdefault((node.domain, operators.entry(node)), []).append(node)
     missing: list[Missing] = []
     unsuitable: list[Unsuitable] = []
     cpu: list[OnCpu] = []
-    for (domain, op_type), nodes in types.items():
+    for (domain, entry), nodes in types.items():
+        op_type = nodes[0].op_type
         opset = model.opsets.get(domain, 0)
         first, last = operators.opsets.get(op_type, (opset, opset))
         places = operators.place + (" and runtime's CPU" if operators.cpu else "")
@@ -165,10 +167,10 @@ def scan(model: Model, target: str, operators: OperatorList) -> Scan:
         if domain not in operators.domains:
             reason = f"{shortened(domain)} is not ONNX's own domain"
             reason += f"; {WITHOUT_FUSION}" if domain == CONTRIBUTED else ""
-        elif op_type in operators.refused:
-            reason = f"the converter refuses it: {operators.refused[op_type]}"
+        elif entry in operators.refused:
+            reason = f"the converter refuses it: {operators.refused[entry]}"
             ways = ways[:1]
-        elif name := operators.missing(op_type):
+        elif name := operators.missing(entry):
             part = "" if name == op_type else f"{name}, which the converter makes of it, "
             reason = f"{part}is not on the list of {places}"
         elif not first <= opset <= last:
@@ -177,7 +179,7 @@ def scan(model: Model, target: str, operators: OperatorList) -> Scan:
             unsuitable.append(Unsuitable(op_type, tuple(nodes), reason, remedy))
         elif reason:
             missing.append(Missing(op_type, domain, tuple(nodes), reason, ways))
-        elif operators.is_on_cpu(op_type):
+        elif operators.is_on_cpu(entry):
             tensors = (each for node in nodes for each in (*node.inputs, *node.outputs))
             cpu.append(OnCpu(op_type, tuple(nodes), bytes_of(tensors)))
     refused = tuple(_refusals(model, operators, types))
@@ -215,8 +217,8 @@ def _refusals(model: Model, operators: OperatorList, types: _Types) -> Iterator[
                 f"input {shortened(tensor.name)} has the dynamic shape {shape_text(tensor.shape)}",
                 "export it with fixed sizes, or pass input_size_list to load_onnx",
             )
-    for (domain, op_type), nodes in types.items():
-        for position in operators.constant.get(op_type, ()) if domain == STANDARD else ():
+    for (domain, entry), nodes in types.items():
+        for position in operators.constant.get(entry, ()) if domain == STANDARD else ():
             changing = tuple(
                 node
                 for node in nodes
@@ -225,7 +227,7 @@ def _refusals(model: Model, operators: OperatorList, types: _Types) -> Iterator[
             if changing:
                 yield Refusal(
                     changing,
-                    f"input {position} of {op_type} must be constant",
+                    f"input {position} of {nodes[0].op_type} must be constant",
                     "export it as a constant, or simplify the model so that it becomes one",
                 )
 
@@ -356,10 +358,11 @@ def by_toolkit(scan_: Scan, name: str, answer: Answer) -> Scan:
     lists = scan_.operators
     known = lists.operators | lists.cpu
     left = {lists.names.get(each, each) for each in answer.left}
-    made = {}  # operator -> what may be left of it, as far as it is left
-    for op_type in {node.op_type for node in scan_.model.nodes}:
-        names = {op_type, *lists.left.get(op_type, ())}
-        made[op_type] = {lists.names.get(each, each) for each in names} & left
+    made: dict[str, set[str]] = {}  # operator -> what may be left of it, as far as it is left
+    for op_type, entry in {(node.op_type, lists.entry(node)) for node in scan_.model.nodes}:
+        names = {op_type, *lists.left.get(entry, ())}
+        found = {lists.names.get(each, each) for each in names} & left
+        made.setdefault(op_type, set()).update(found)
     corrected = scan(
         scan_.model,
         scan_.target,
@@ -368,6 +371,7 @@ def by_toolkit(scan_: Scan, name: str, answer: Answer) -> Scan:
             left={op: tuple(sorted(names)) for op, names in made.items()},
             refused={},
             constant={},
+            entry=attrgetter("op_type"),
             opsets={},
             domains=frozenset(node.domain for node in scan_.model.nodes),
             max_opset=0,

@@ -18,11 +18,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from opkit.description.spec import OpSpec
 from opkit.runtimes import available
+from rknn_op.models.model_graph import Node
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,12 @@ class OperatorList:
         operators: the names of the operators there.
         cpu: the names of the operators that the runtime runs on the CPU instead.
         names: an operator's name in models -> its name in `operators` and `cpu`, if it differs.
-        left: an operator's name in models -> the names after the conversion, if they differ.
+        left: an operator's name in models -> the names after the conversion, if they differ. This
+            and the next two may have entries for some nodes of an operator, see `entry`.
         refused: operators that the converter refuses -> reason.
         constant: operator -> positions of the inputs that must be constant.
+        entry: (node) -> its name in the three, if the converter makes something else of some nodes
+            of an operator; by default the operator's name.
         opsets: operator -> first and last version of the domain, if restricted.
         domains: the domains whose operators are compared; those of all others are missing.
         structure: names of nodes without computation.
@@ -71,6 +76,7 @@ class OperatorList:
     left: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
     constant: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    entry: Callable[[Node], str] = attrgetter("op_type")
     opsets: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     domains: frozenset[str] = frozenset(("",))
     structure: frozenset[str] = frozenset()
@@ -86,18 +92,18 @@ class OperatorList:
         """
         return ("rename", "keep") if self.renaming else ("keep",)
 
-    def missing(self, op_type: str) -> str:
+    def missing(self, entry: str) -> str:
         """Return the first missing name of an operator; empty if the target has the operator."""
         known = self.operators | self.cpu
-        return next((name for name in self._left(op_type) if name not in known), "")
+        return next((name for name in self._left(entry) if name not in known), "")
 
-    def is_on_cpu(self, op_type: str) -> bool:
+    def is_on_cpu(self, entry: str) -> bool:
         """Whether the runtime runs an operator, or a part of it, on the CPU."""
-        left = self._left(op_type)
+        left = self._left(entry)
         return any(name in self.cpu and name not in self.operators for name in left)
 
-    def _left(self, op_type: str) -> list[str]:
-        return [self.names.get(name, name) for name in self.left.get(op_type, (op_type,))]
+    def _left(self, entry: str) -> list[str]:
+        return [self.names.get(name, name) for name in self.left.get(entry, (entry,))]
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import json
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ _WIDTH = 80
 _MAX_NODES = 8
 """The nodes of an operator that the text shows; JSON has all."""
 _MAX_REMOVED = 5
-"""The operators that cleaning removed and the text shows; JSON has all."""
+"""The maximum operators of a change by cleaning in the text; JSON has all."""
 
 _MIN_TIME = 0.001
 """Milliseconds; a call alone takes as long."""
@@ -77,9 +78,7 @@ def as_json(scan: Scan) -> dict[str, Any]:
     return {
         "model": str(scan.model.file),
         "target": scan.target,
-        "cleaned": None
-        if scan.model.cleaned is None
-        else {"removed": scan.model.cleaned.removed, "problem": scan.model.cleaned.problem},
+        "cleaned": None if scan.model.cleaned is None else asdict(scan.model.cleaned),
         "missing": [
             {
                 "op_type": each.op_type,
@@ -161,17 +160,29 @@ def _escaped(text: str, more: dict[str, str]) -> str:
 
 
 def _cleaned_text(cleaned: Cleaned | None) -> Iterator[str]:
-    """Yield a paragraph about what cleaning removed, or why it did not work."""
+    """Yield a paragraph about what cleaning changed, or why it did not work."""
     if cleaned is None:
         return
     if cleaned.problem:
         yield _indented(f"Not cleaned: {cleaned.problem}", 0)
-    counts = [*cleaned.removed.items()]
-    names = [f"{count} {shortened(name)}" for name, count in counts[:_MAX_REMOVED]]
-    if more := sum(count for _, count in counts[_MAX_REMOVED:]):
-        names.append(f"{more} more")
-    if names:
-        yield _indented(f"Cleaned: {', '.join(names)} folded or removed", 0)
+    changes = [
+        f"{', '.join(names)} {change}"
+        for counts, change in (
+            (cleaned.removed, "folded or removed"),
+            (cleaned.rewritten, "rewritten"),
+        )
+        if (names := _counted(counts))
+    ]
+    if changes:
+        yield _indented(f"Cleaned: {'; '.join(changes)}", 0)
+
+
+def _counted(counts: Mapping[str, int]) -> list[str]:
+    """Return the first operators with their counts, and the count of the others."""
+    listed = [*counts.items()]
+    names = [f"{count} {shortened(name)}" for name, count in listed[:_MAX_REMOVED]]
+    more = sum(count for _, count in listed[_MAX_REMOVED:])
+    return [*names, f"{more} more"] if more else names
 
 
 def _where(nodes: Sequence[Node]) -> str:

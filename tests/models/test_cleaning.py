@@ -81,6 +81,10 @@ REMOVED = {
     **dict.fromkeys(("Gather", "Mul", "Unsqueeze", "Concat", "ConstantOfShape"), 1),
 }
 """The operators of `reshaped` that are constant."""
+REMOVED_BEFORE_RESHAPE = {"Cast": 2} | dict.fromkeys(
+    ("Shape", "Gather", "Mul", "Unsqueeze", "Concat"), 1
+)
+"""Those of half_of_size."""
 
 
 def scan(file: Path, *options: object) -> Result:
@@ -138,7 +142,7 @@ def types(proto: Any) -> list[str]:
 def test_sizes_are_folded(tmp_path: Path) -> None:
     file = saved(reshaped(), tmp_path)
     found = scanned(file)
-    assert found["cleaned"] == {"removed": REMOVED, "problem": ""}
+    assert found["cleaned"] == {"removed": REMOVED, "rewritten": {}, "problem": ""}
     [missing] = found["missing"]
     [selu] = missing["nodes"]
     assert (selu["name"], selu["outputs"][0]["shape"]) == ("Selu_11", [1, 8, 3])
@@ -278,6 +282,89 @@ def test_large_constants_stay_nodes(tmp_path: Path) -> None:
     proto = cleaned(saved(model(nodes, X, [value("y", None)], tensors), tmp_path))
     assert types(proto) == ["Expand", "ReduceMax", "Mul", "ReduceMax"]
     assert [each.name for each in proto.graph.initializer] == ["half", "large"]
+
+
+# ---- What is rewritten ---------------------------------------------------------------------------
+
+
+def test_blanks_in_an_equation(tmp_path: Path) -> None:
+    """An Einsum of another domain keeps them; one in a branch does not."""
+    spaced = {"equation": " bqc, bcw -> bqw "}
+    conditional = node(
+        "If",
+        "flag",
+        "c",
+        then_branch=branch(node("Einsum", "q a", "d", "inner", **spaced)),
+        else_branch=branch(node("Einsum", "q a", "e", equation="bqc,bcw->bqw")),
+    )
+    nodes = [node("Einsum", "q x", "a", "outer", **spaced), conditional, node("Selu", "c", "y")]
+    inputs = [value("q", [1, 4, 4]), *X, value("flag", [], BOOL)]
+    file = saved(model(nodes, inputs, [value("y", None)]), tmp_path)
+    found = scanned(file)
+    assert found["cleaned"] == {"removed": {}, "rewritten": {"Einsum": 2}, "problem": ""}
+    assert "\nCleaned: 2 Einsum rewritten\n" in scan(file).stdout
+    assert scanned(file, "--as-is")["missing"] == found["missing"]
+    outer, chosen, _ = cleaned(file).graph.node
+    assert (outer.name, *outer.input, *outer.output) == ("outer", "q", "x", "a")
+    inner = {each.name: each.g.node[0] for each in chosen.attribute}["then_branch"]
+    assert [each.attribute[0].s for each in (outer, inner)] == [b"bqc,bcw->bqw"] * 2
+
+    nodes = [node("Einsum", "q x", "y", domain="com.example", **spaced)]
+    other = model(nodes, inputs[:2], [value("y", [1, 4, 6])], domains=["com.example"])
+    assert scanned(saved(other, tmp_path))["cleaned"]["rewritten"] == {}
+
+
+def gathered(indices: Any, **attributes: Any) -> Any:
+    """Return a model with a GatherND of x, [1, 4, 6], whose indices are a Constant node."""
+    positions = constant("", np.asarray(indices, np.int64))
+    nodes = [
+        *half_of_size(),
+        node("Reshape", "x size", "z"),
+        node("Constant", "", "i", value=positions),
+        node("GatherND", "x i", "g", "gather", **attributes),
+        node("Shape", "x", "g_shape"),
+        node("Reshape", "g g_shape", "h"),
+        node("Selu", "h", "y"),
+    ]
+    outputs = [value("y", None), value("z", None), value("g_shape", [3], INT64)]
+    return model(nodes, X, outputs, CONSTANTS)
+
+
+@pytest.mark.parametrize("indices", [[[[[0, row] for row in range(4)]]], [[[0]]]])
+def test_a_copy_by_constant_indices_is_a_reshape(tmp_path: Path, indices: Any) -> None:
+    file = saved(gathered(indices), tmp_path)
+    found = scanned(file)
+    assert found["cleaned"]["removed"] == {**REMOVED_BEFORE_RESHAPE, "Constant": 1}
+    assert found["cleaned"]["rewritten"] == {"GatherND": 1}
+    assert [each["op_type"] for each in found["missing"]] == ["Selu"]
+    text = " ".join(scan(file).stdout.split())
+    assert "folded or removed; 1 GatherND rewritten" in text
+    proto = cleaned(file)
+    assert types(proto) == ["Reshape", "Reshape", "Shape", "Reshape", "Selu"]
+    copy = proto.graph.node[1]
+    assert (copy.name, *copy.input, *copy.output) == ("gather", "x", "g_shape_", "g")
+
+
+@pytest.mark.parametrize(
+    ("indices", "attributes"),
+    [
+        ([[0, row] for row in (1, 0, 2, 3)], {}),
+        ([[0, row] for row in (0, 1, 2, 2)], {}),
+        ([[0, row] for row in range(3)] * 4, {}),
+        ([[0]], {"batch_dims": 1}),
+    ],
+)
+def test_a_selection_by_constant_indices_stays(
+    tmp_path: Path, indices: Any, attributes: dict[str, int]
+) -> None:
+    proto = gathered(indices, **attributes)
+    del proto.graph.output[1:], proto.graph.node[-3:]
+    proto.graph.node.append(node("Selu", "g", "y"))
+    file = saved(proto, tmp_path)
+    found = scanned(file)
+    assert [each["op_type"] for each in found["missing"]] == ["GatherND", "Selu"]
+    assert found["cleaned"]["rewritten"] == {}
+    assert "GatherND" in types(cleaned(file))
 
 
 # ---- What stays ----------------------------------------------------------------------------------
@@ -520,7 +607,7 @@ def test_failure_of_the_process(
     monkeypatch.setattr(cleaning, "_TIMEOUT", 1.0)
     file = saved(reshaped(), tmp_path)
     found = scanned(file)
-    assert found["cleaned"] == {"removed": {}, "problem": problem}
+    assert found["cleaned"] == {"removed": {}, "rewritten": {}, "problem": problem}
     assert found["missing"] == scanned(file, "--as-is")["missing"]
     assert f"Not cleaned: {problem}\n" in scan(file).stdout
     result = scan(file, "--clean", tmp_path / "clean.onnx")

@@ -30,6 +30,7 @@ from tests.models.models import (
     saved,
     saved_graph,
     value,
+    weights,
 )
 from tests.rknn_op.command import rknn_op
 
@@ -590,16 +591,105 @@ def test_the_toolkit_is_asked(tmp_path: Path) -> None:
     report = scanned(file, "--toolkit", TOOLKIT)["toolkit"]
     assert report["version"]
     assert report["differences"] == []
-    # By the lists, no Einsum is left; one with spaces in its equation is.
+    # It leaves an Einsum with blanks in its equation, which cleaning removes.
     node = helper.make_node("Einsum", ["x", "z"], ["y"], equation="bij, bjk -> bik")
     inputs = [value("x", [1, 4, 8]), value("z", [1, 8, 4])]
     other = saved(model([node], inputs, [value("y", None)]), tmp_path, "einsum.onnx")
-    assert types(scanned(other)) == []
     found = scanned(other, "--toolkit", TOOLKIT)
+    assert types(found) == types(scanned(other)) == []
+    assert found["toolkit"]["differences"] == []
+    found = scanned(other, "--toolkit", TOOLKIT, "--as-is")
     assert types(found) == ["Einsum"]
     assert found["toolkit"]["differences"] == [
         "Einsum is left by the toolkit, and is on no list: it needs a custom operator"
     ]
+
+
+def gather_nd(data: list[int], indices: Any, computed: bool, **attributes: Any) -> Any:
+    """Return a model with a GatherND between two convolutions; its indices may be computed."""
+    values = np.asarray(indices, np.int64)
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["a"]),
+        helper.make_node("Reshape", ["a", "sizes"], ["data"]),
+        helper.make_node("Cast", ["z"], ["i"], to=TensorProto.INT64),
+        helper.make_node("GatherND", ["data", "i" if computed else "c"], ["g"], **attributes),
+        helper.make_node("Relu", ["g"], ["y"]),
+    ]
+    inputs = [value("x", [1, 4, 4, 4])]
+    if computed:
+        inputs.append(value("z", values.shape))
+    else:
+        del nodes[2]
+    constants = [weights("w", 4, 4, 1, 1), constant("c", values), constant("sizes", data)]
+    return model(nodes, inputs, [value("y", None)], constants)
+
+
+@pytest.mark.parametrize(
+    "toolkit",
+    [
+        False,
+        pytest.param(
+            True,
+            marks=[
+                pytest.mark.slow,
+                pytest.mark.skipif(not TOOLKIT, reason="RKNN_OP_RKNN2_PYTHON names no Python"),
+            ],
+        ),
+    ],
+)
+@pytest.mark.parametrize(
+    ("data", "indices", "is_computed", "attributes", "missing"),
+    [
+        ([4, 16], [[3], [1], [2]], True, {}, []),
+        ([4, 4, 4], [[[3], [1]], [[0], [1]]], True, {}, []),
+        ([4, 16], [[3], [1], [2]], False, {}, ["GatherND"]),
+        ([4, 16], [3], True, {}, ["GatherND"]),
+        ([4, 16], [[3, 1], [0, 2]], True, {}, ["GatherND"]),
+        ([2, 4, 8], [[[3], [1]], [[2], [0]]], True, {"batch_dims": 1}, ["GatherND"]),
+        ([4, 16], [[row] for row in range(4)], False, {}, []),
+        ([1, 8, 8], [[0, row] for row in range(8)], False, {}, []),
+        ([1, 8, 8], [[0, row] for row in range(7)], False, {}, ["GatherND"]),
+    ],
+)
+def test_some_nodes_of_an_operator_are_missing(
+    tmp_path: Path,
+    data: list[int],
+    indices: Any,
+    is_computed: bool,
+    attributes: dict[str, int],
+    missing: list[str],
+    toolkit: bool,
+) -> None:
+    """The toolkit makes a Gather of some GatherND; others only copy."""
+    file = saved(gather_nd(data, indices, is_computed, **attributes), tmp_path)
+    found = scanned(file, *(["--toolkit", TOOLKIT] if toolkit else []))
+    assert types(found) == missing
+    if toolkit:
+        differences = found["toolkit"]["differences"]
+        assert [each for each in differences if "GatherND" in each] == []
+
+
+def test_missing_nodes_are_those_of_the_operator(tmp_path: Path) -> None:
+    """The Gather of a GatherND is not on the CPU; only the other GatherND is missing."""
+    proto = gather_nd([4, 16], [[3], [1], [2]], True)
+    more = [
+        helper.make_node("GatherND", ["data", "pairs"], ["h"], "by_pairs"),
+        helper.make_node("Relu", ["h"], ["more"]),
+    ]
+    proto.graph.node.extend(more)
+    proto.graph.initializer.append(constant("pairs", np.array([[3, 1], [0, 2]])))
+    proto.graph.output.append(value("more", None))
+    file = saved(proto, tmp_path)
+    found = scanned(file)
+    [missing] = found["missing"]
+    assert [each["name"] for each in missing["nodes"]] == ["by_pairs"]
+    assert "Gather" not in types(found, "cpu")
+    # The toolkit does not tell which node it leaves.
+    found = scanned(file, "--toolkit", toolkit_of(tmp_path, ["Conv", "Gather", "GatherND"]))
+    [missing] = found["missing"]
+    assert len(missing["nodes"]) == 2
+    found = scanned(file, "--toolkit", toolkit_of(tmp_path, ["Conv", "Gather"]))
+    assert found["missing"] == []
 
 
 def test_a_python_without_the_toolkit(tmp_path: Path) -> None:

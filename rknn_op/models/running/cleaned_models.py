@@ -25,14 +25,13 @@ Array = Any
 
 
 def cleaned_model(raw: OpenModel) -> tuple[OpenModel, Model]:
-    """Return a cleaned model, and the same as values; the model itself if nothing is removed.
+    """Return a cleaned model, and the same as values; the model itself if nothing is changed.
 
     Raises:
         OpkitError: the model is not valid.
     """
     proto, model = cleaning.cleaned(raw.file, with_shapes(raw.proto, raw.file))
-    is_cleaned = model.cleaned is not None and model.cleaned.removed
-    return (replace(raw, proto=proto) if is_cleaned else raw), model
+    return (replace(raw, proto=proto) if model.is_changed else raw), model
 
 
 def compared(
@@ -95,7 +94,7 @@ def outputs_of(model: OpenModel, inputs: Mapping[str, Array]) -> Mapping[str, Ar
 
 @contextmanager
 def cleaned_file(model: Model) -> Iterator[Path]:
-    """Give the file of a cleaned model: a temporary one, or the model's own if nothing is removed.
+    """Give the file of a cleaned model: a temporary one, or the model's own if nothing is changed.
 
     Args:
         model: the model, cleaned or not.
@@ -103,7 +102,7 @@ def cleaned_file(model: Model) -> Iterator[Path]:
     Raises:
         OpkitError: its external data is missing or outside of its folder.
     """
-    if model.cleaned is None or not model.cleaned.removed:
+    if not model.is_changed:
         yield model.file
         return
     with opened(model.file) as raw, temporary_folder() as folder:

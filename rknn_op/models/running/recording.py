@@ -115,7 +115,7 @@ def record(
     limits = limits or Limits()
     order = {id(node): position for position, node in enumerate(nodes)}
     with opened(model.file) as raw:
-        source = cleaned_model(raw)[0] if model.cleaned and model.cleaned.removed else raw
+        source = cleaned_model(raw)[0] if model.is_changed else raw
         if source is not raw and (reason := compared(raw, feeds, source)):
             notes.append(reason)
         calls, silent = _run(source, nodes, feeds, limits)

@@ -15,6 +15,7 @@ from opkit.runtimes.rknn2.chips import READABLE, TENSOR_TYPES, unreadable_number
 from opkit.runtimes.rknn2.converter_class import FOLDER
 from opkit.runtimes.rknn2.describe import PREFIX, settings
 from opkit.runtimes.rknn2.toolkit2 import DISTRIBUTION, PACKAGES
+from rknn_op.models.model_graph import STANDARD, Node, at
 from rknn_op.runtimes.models import ConverterRules, Form, Models, OperatorList, Renaming, Toolkit
 
 _RENAMING = Renaming(
@@ -45,10 +46,29 @@ def _operators(target: str, checkout: Path | None) -> OperatorList:
         {name: tuple(left) for name, left in made["left"].items()},
         made["refused"],
         {name: tuple(positions) for name, positions in made["constant"].items()},
+        entry,
         max_opset=data["max_opset"],
         max_ir_version=data["max_ir_version"],
         renaming=_RENAMING,
     )
+
+
+def entry(node: Node) -> str:
+    """Return the name of a node in conversions.yml: its operator, or a special case of it.
+
+    The toolkit makes a Gather of a GatherND along one axis, unless its indices are constant: there
+    its rule fails. Whether an input is constant decides nothing else about missing operators.
+    """
+    indices = at(node.inputs, 1)
+    is_along_one_axis = (
+        (node.domain, node.op_type) == (STANDARD, "GatherND")
+        and indices is not None
+        and not indices.constant
+        and len(shape := indices.shape or ()) > 1
+        and shape[-1] == 1
+        and not node.attributes.get("batch_dims")
+    )
+    return "GatherND along one axis" if is_along_one_axis else node.op_type
 
 
 def _yaml(name: str) -> Any:

@@ -178,6 +178,12 @@ def plain(text: str, max_length: int = 60) -> str:
     return " ".join(printable(shortened(text, max_length)).split())
 
 
+def node_path(name: str, max_length: int = 40) -> str:
+    """Return a node's name for tables: of a path, the end differs."""
+    name = printable(name)
+    return plain(name if len(name) <= max_length else f"...{name[3 - max_length :]}")
+
+
 def shape_text(shape: tuple[object, ...] | None) -> str:
     """Return a shape for a message, such as `[1, 3, ?]`."""
     if shape is None:

@@ -8,7 +8,7 @@ import click
 
 from opkit.common.text import printable
 from rknn_op import messages
-from rknn_op.models.model_graph import plain
+from rknn_op.models.model_graph import node_path
 from rknn_op.runtimes.models import toolkit_names
 from rknn_op.verbs import values
 
@@ -83,7 +83,7 @@ def command(
     if outcome.rewriting.left:
         click.echo("\nLeft:")
         for node, reason in outcome.rewriting.left:
-            click.echo(f"{plain(node.name)}: {node.op_type}: {reason}")
+            click.echo(f"{node_path(node.name, 100)}: {node.op_type}: {reason}")
     click.echo(f"\nThe original and the rewritten model, in float32:\n{table(outcome.differences)}")
     click.echo(f"\nWith the tensors of the forms in float16:\n{table(outcome.in_half)}")
     if outcome.simulated:

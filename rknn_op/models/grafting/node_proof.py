@@ -17,15 +17,12 @@ from opkit.runtimes.invocation import Kernel
 from rknn_op.models.differences import Difference, difference, widened
 from rknn_op.models.grafting.custom_nodes import Custom, GraftedNode
 from rknn_op.models.grafting.grafted_model import Graft
-from rknn_op.models.model_graph import CASTS, plain
+from rknn_op.models.model_graph import CASTS, node_path
 from rknn_op.models.running.recording import MAX_CALLS, MAX_NAMED, monotony, monotony_notes
 from rknn_op.models.running.stages import Call, original, staged
 from rknn_op.models.running.weights import OpenModel
 
 Array = Any
-
-_WIDTH = 40
-"""Maximum characters of a node's name in the table."""
 
 _MAX_SECONDS = 60.0
 """Seconds for runs with zeros in place of a node's outputs."""
@@ -243,11 +240,10 @@ def node_table(proofs: Sequence[NodeProof], effects: Mapping[int, Effect]) -> st
     for each in proofs:
         found = [side for side in (each.reference, each.kernel) if side]
         if found:
-            name, effect = printable(each.node.node.name), effects.get(id(each.node))
+            effect = effects.get(id(each.node))
             rows.append(
                 (
-                    # Names of nodes are paths, whose ends differ.
-                    plain(name if len(name) <= _WIDTH else f"...{name[3 - _WIDTH :]}"),
+                    node_path(each.node.node.name),
                     each.output,
                     "x".join(map(str, found[0].shape)) or "-",
                     f"{each.reference.error:.3g}" if each.reference else "-",

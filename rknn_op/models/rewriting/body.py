@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from math import prod
 from typing import Any
 
@@ -129,8 +130,15 @@ def body_of(form: Form, node: Node, message: Any, constants: Mapping[str, Any], 
                 graph.register_initializer(value)
         get = required("onnx.helper").get_attribute_value
         attributes = {each.name: get(each) for each in message.attribute}
-        given = [inputs[each.name] if each else None for each in node.inputs]
-        outputs = apply(form, Builder(graph, opset), given, attributes)
+        op = Builder(graph, opset)
+        single = {name: _as_single(ir, op, value) for name, value in inputs.items()}
+        given = [single[each.name] if each else None for each in node.inputs]
+        outputs = [
+            op.Cast(value, to=ir.DataType.DOUBLE)
+            if tensor and value and tensor.dtype == "float64" and value.dtype == ir.DataType.FLOAT
+            else value
+            for tensor, value in zip_longest(node.outputs, apply(form, op, given, attributes))
+        ]
         _set_outputs(ir, graph, node, outputs)
         model = ir.Model(graph, ir_version=IR_VERSION)
     try:
@@ -159,6 +167,15 @@ def _inputs(ir: Any, node: Node, constants: Mapping[str, Any]) -> dict[str, Any]
             value.const_value = ir.from_proto(constants[tensor.name])
         found[tensor.name] = value
     return found
+
+
+def _as_single(ir: Any, op: Builder, value: Any) -> Any:
+    """Return a tensor in float32 if it is in float64, which no chip has."""
+    if value.dtype != ir.DataType.DOUBLE:
+        return value
+    if value.const_value is not None:
+        return op.constant(value.const_value.numpy().astype(np.float32))
+    return op.Cast(value, to=ir.DataType.FLOAT)
 
 
 def _set_outputs(ir: Any, graph: Any, node: Node, outputs: Sequence[Any]) -> None:

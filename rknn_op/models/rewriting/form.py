@@ -227,14 +227,16 @@ class Builder:
 
         return call
 
-    def _value(self, value: Any) -> Any:
-        if isinstance(value, list) and not value:
-            value = np.zeros(0, np.int64)
-        if not isinstance(value, (np.ndarray, np.generic)):
-            return value
+    def constant(self, value: Array) -> Value:
+        """Return a numpy array as a tensor."""
         self._constants += 1
         tensor = required("onnx_ir").tensor(np.asarray(value))
         return self._op.initializer(tensor, f"constant_{self._constants}")
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, list) and not value:
+            value = np.zeros(0, np.int64)
+        return self.constant(value) if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 def apply(

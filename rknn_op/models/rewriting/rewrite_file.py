@@ -23,7 +23,7 @@ from rknn_op.models.differences import (
     widened,
 )
 from rknn_op.models.model_files import required
-from rknn_op.models.model_graph import Model, Node
+from rknn_op.models.model_graph import Model, Node, node_path
 from rknn_op.models.rewriting.candidates import candidates, known_forms
 from rknn_op.models.rewriting.rewriting import Chip, Rewriter, Rewriting
 from rknn_op.models.rewriting.simulation import as_simulated
@@ -237,9 +237,9 @@ def _proven(
         if outcome.problem or not (chip.toolkit and chip.python):
             return outcome
         with step(f"converting and simulating with {chip.toolkit.name}"):
-            answer, first = _simulated(rewriting, inputs, chip)
-        if first is not None:
-            rewriter.drop(rewriter.position(first), "right alone, wrong in the simulated model")
+            answer, wrong = _simulated(rewriter, rewriting, inputs, chip)
+        if wrong is not None:
+            rewriter.drop(wrong, "right alone, wrong in the simulated model")
             rewriter.simulate()
             continue
         return _with_answer(outcome, answer, source, inputs, chip, options.max_error)
@@ -248,7 +248,7 @@ def _proven(
 def _left(file: Path, left: Sequence[tuple[Node, str]]) -> str:
     """Return the message about nodes that are not rewritten, a line for each."""
     lines = [
-        f"{printable(str(file))}: node {printable(shortened(node.name))!r} ({node.op_type}) cannot "
+        f"{printable(str(file))}: node {node_path(node.name, 100)!r} ({node.op_type}) cannot "
         f"be rewritten: {reason}"
         for node, reason in left
     ]
@@ -295,57 +295,40 @@ def compare(
 
 
 def _simulated(
-    rewriting: Rewriting, inputs: Mapping[str, Array], chip: Chip
-) -> tuple[Answer, str | None]:
+    rewriter: Rewriter, rewriting: Rewriting, inputs: Mapping[str, Array], chip: Chip
+) -> tuple[Answer, int | None]:
     """Simulate a rewritten model.
 
     Returns:
-        The answer, and the first output of a rewritten node that is wrong, if the model's are.
+        The answer; and, if an output differs, the position of the first rewritten node that is
+        wrong on the simulator's own tensors.
     """
     assert chip.toolkit
     assert chip.python
-    toolkit, names = chip.toolkit, [*rewriting.expected]
+    toolkit, python = chip.toolkit, chip.python
     is_scalar = any(array.ndim == 0 for array in inputs.values())
     arrays = None if is_scalar else as_simulated(toolkit, inputs.values())
     with temporary_folder() as folder:
-        whole = assembled(rewriting.model, folder, f"model{SUFFIX}", "rewritten")[-1]
-        [answer] = build(toolkit, chip.python, [Job(whole, arrays)], chip.target)
-        if (
-            answer.refusal
-            or is_scalar
-            or all(
-                simulated_difference(name, result, rewriting.expected[name]).is_equal
-                for name, result in zip(names, answer.outputs, strict=True)
-            )
-        ):
+
+        def built(model: OpenModel, name: str) -> Answer:
+            (folder / name).mkdir()
+            file = assembled(model, folder / name, f"model{SUFFIX}", "rewritten")[-1]
+            return build(toolkit, python, [Job(file, arrays)], chip.target)[0]
+
+        answer = built(rewriting.model, "whole")
+        named = zip(rewriting.expected.items(), answer.outputs, strict=False)
+        if all(simulated_difference(name, each, array).is_equal for (name, array), each in named):
             return answer, None
-        more = [
-            tensor.name
-            for each in rewriting.nodes
-            for tensor in each.body.node.outputs
-            if tensor and tensor.name not in rewriting.expected
-        ]
         proto = required("onnx").ModelProto()
         proto.CopyFrom(rewriting.model.proto)
-        known = {each.name: each for each in proto.graph.value_info}
-        proto.graph.output.extend(known[name] for name in more if name in known)
-        shown = [each.name for each in proto.graph.output]
-        (folder / "nodes").mkdir()
-        nodes = assembled(
-            replace(rewriting.model, proto=proto), folder / "nodes", f"model{SUFFIX}", "rewritten"
-        )[-1]
-        [by_node] = build(toolkit, chip.python, [Job(nodes, arrays)], chip.target)
-    values = dict(zip(shown, by_node.outputs, strict=False))
-    for each in rewriting.nodes:
-        for tensor in filter(None, each.body.node.outputs):
-            if (
-                tensor.name in values
-                and not simulated_difference(
-                    tensor.name, values[tensor.name], rewriting.recorded[tensor.name]
-                ).is_equal
-            ):
-                return answer, tensor.name
-    return answer, None
+        ends = {each.name for each in (*proto.graph.input, *proto.graph.output)}
+        types = {each.name: each for each in proto.graph.value_info}
+        proto.graph.output.extend(
+            types[name] for name in rewriter.tensors() if name in types and name not in ends
+        )
+        names = [each.name for each in proto.graph.output]
+        shown = built(replace(rewriting.model, proto=proto), "nodes").outputs
+    return answer, rewriter.first_wrong({**inputs, **dict(zip(names, shown, strict=False))})
 
 
 def _with_answer(

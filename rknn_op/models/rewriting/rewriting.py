@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from opkit.common.text import aligned, printable, shortened
+from rknn_op.models.differences import NPU_TOLERANCE, simulated_difference
 from rknn_op.models.model_files import required
-from rknn_op.models.model_graph import Node, plain
+from rknn_op.models.model_graph import Node, node_path
 from rknn_op.models.onnx_file import drop_unread, nodes_of, subgraphs
+from rknn_op.models.rewriting import half
 from rknn_op.models.rewriting.body import Body
 from rknn_op.models.rewriting.body_proof import BodyProof, prove
 from rknn_op.models.rewriting.candidates import Candidates
-from rknn_op.models.rewriting.half import in_half
 from rknn_op.models.rewriting.simulation import Simulated, Trial, simulate
 from rknn_op.models.running.stages import Call, original, staged, tensor_types
 from rknn_op.models.running.weights import OpenModel
@@ -67,7 +68,6 @@ class Rewriting:
         left: the nodes that are not, and why.
         notes: forms that were tried before others, and why they are wrong.
         expected: the outputs of the original model by name.
-        recorded: output of a rewritten node -> its value in the original model.
     """
 
     model: OpenModel
@@ -76,7 +76,6 @@ class Rewriting:
     left: tuple[tuple[Node, str], ...]
     notes: tuple[str, ...]
     expected: Mapping[str, Array]
-    recorded: Mapping[str, Array]
 
 
 class Rewriter:
@@ -105,7 +104,6 @@ class Rewriter:
         self._chip = chip
         self._calls: dict[int, tuple[Call, Sequence[Array | None]]] = {}
         self._notes: list[str] = []
-        self._recorded: dict[str, Array] = {}
         by_message = {id(each.message): index for index, each in enumerate(found)}
 
         def choose(message: Any, _: str) -> Call | None:
@@ -118,7 +116,6 @@ class Rewriter:
                 results = run(arrays)
                 if index not in self._calls:  # the body of a Loop may run often
                     self._calls[index] = run, [*arrays]
-                    self._recorded.update(zip(message.output, results, strict=True))
                 return results
 
             return call
@@ -154,7 +151,7 @@ class Rewriter:
         assert old
         self._reasons[index].append(f"{old.body.form.name}: {reason}")
         self._chosen[index] = new = self._next(index)
-        name = printable(shortened(old.body.node.name))
+        name = node_path(old.body.node.name, 100)
         then = f"{new.body.form.name} is tried" if new else "no form is left"
         self._notes.append(f"node {name!r}: {old.body.form.name}: {reason}; {then}")
 
@@ -187,12 +184,46 @@ class Rewriter:
             each and replace(each, simulated=known[_key(each.body)]) for each in self._chosen
         ]
 
-    def position(self, tensor: str) -> int:
-        """Return the position of the rewritten node with an output."""
+    def tensors(self) -> list[str]:
+        """Return the tensors that rewritten nodes read and make, without constants."""
+        names: dict[str, None] = {}
+        for each in filter(None, self._chosen):
+            node = each.body.node
+            tensors = [*node.inputs, *node.outputs]
+            names.update((one.name, None) for one in tensors if one and not one.constant)
+        return [*names]
+
+    def first_wrong(self, values: Mapping[str, Array]) -> int | None:
+        """Return the position of the first rewritten node that is wrong in a simulator.
+
+        Each node is compared with the original one on the simulator's tensors: what comes before
+        it does not matter.
+
+        Args:
+            values: tensor -> its value there; nodes with others are not compared.
+        """
         for index, each in enumerate(self._chosen):
-            if each and tensor in {output.name for output in each.body.node.outputs if output}:
-                return index
-        raise KeyError(tensor)
+            if not each:
+                continue
+            node, (run, recorded) = each.body.node, self._calls[index]
+            inputs = []
+            for tensor, array in zip(node.inputs, recorded, strict=False):
+                found = values.get(tensor.name) if tensor and not tensor.constant else array
+                inputs.append(
+                    found if array is None or found is None else found.astype(array.dtype)
+                )
+            if any(
+                new is None and old is not None for new, old in zip(inputs, recorded, strict=True)
+            ):
+                continue
+            outputs = zip(node.outputs, run(half.narrow(inputs)), strict=False)
+            for tensor, array in outputs:
+                found = values.get(tensor.name) if tensor else None
+                if tensor and found is not None and array is not None:
+                    limit = max(each.body.form.half, NPU_TOLERANCE)
+                    if not simulated_difference(tensor.name, found, array, None, limit).is_equal:
+                        return index
+        return None
 
     def result(self) -> Rewriting:
         """Return the model with the chosen forms."""
@@ -202,7 +233,7 @@ class Rewriter:
             for found, each in zip(self._found, self._chosen, strict=True)
             if each
         }
-        halves = {position: in_half(each) for position, each in bodies.items()}
+        halves = {position: half.in_half(each) for position, each in bodies.items()}
         left = [
             (found.node, "; ".join(reasons) or found.reason)
             for found, each, reasons in zip(self._found, self._chosen, self._reasons, strict=True)
@@ -215,7 +246,6 @@ class Rewriter:
             tuple(left),
             tuple(self._notes),
             self._expected,
-            self._recorded,
         )
 
     @property
@@ -292,5 +322,5 @@ def table(nodes: Sequence[Rewritten]) -> str:
         errors = [f"{max(one.relative for one in some):.1g}" if some else "-" for some in found]
         count = sum(each.body.op_types.values())
         becomes = f"{each.body.form.name}, {count} node{'s' * (count != 1)}"
-        rows.append((plain(node.name, 40), node.op_type, becomes, *errors))
+        rows.append((node_path(node.name), node.op_type, becomes, *errors))
     return aligned(rows)

@@ -20,6 +20,8 @@ IR_VERSION = 8
 _NAME = "rewritten"
 _FUNCTIONS_OPSET = 18
 """The opset of the functions in the schemas of earlier operators."""
+_MIN_OPSET = 14
+"""onnx converts them to no earlier one."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +201,7 @@ def _set_outputs(ir: Any, graph: Any, node: Node, outputs: Sequence[Any]) -> Non
 
 def _inlined(node: Node, message: Any, constants: Mapping[str, Any], opset: int) -> Any:
     """Return the function of an operator's schema for a node."""
-    onnx, helper = required("onnx"), required("onnx.helper")
+    onnx, helper, ir = required("onnx"), required("onnx.helper"), required("onnx_ir")
 
     def info(tensor: Tensor) -> Any:
         if not tensor.dtype or tensor.is_dynamic:
@@ -233,12 +235,17 @@ def _inlined(node: Node, message: Any, constants: Mapping[str, Any], opset: int)
             )
             if any(each.op_type == node.op_type for each in inlined.graph.node):
                 continue
-            inlined = onnx.shape_inference.infer_shapes(inlined)
-            if version != opset:
-                inlined = required("onnx.version_converter").convert_version(inlined, opset)
+            made = ir.from_proto(onnx.shape_inference.infer_shapes(inlined))
+            if version == opset:
+                return made
+            required("onnxscript.optimizer").optimize(made)
+            convert = required("onnx.version_converter").convert_version
+            inlined = convert(ir.to_proto(made), opset)
         except RuntimeError:
             continue
-        return required("onnx_ir").from_proto(onnx.shape_inference.infer_shapes(inlined))
+        return ir.from_proto(onnx.shape_inference.infer_shapes(inlined))
+    if opset < _MIN_OPSET:
+        raise ConditionError(f"opset {opset} (expected at least {_MIN_OPSET}; export with 17)")
     raise ConditionError("onnx cannot write out the function of its schema")
 
 

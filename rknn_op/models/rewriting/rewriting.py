@@ -8,11 +8,11 @@ from itertools import count as counter
 from pathlib import Path
 from typing import Any
 
-from opkit.common.text import aligned, printable, shortened
+from opkit.common.text import aligned
 from rknn_op.models.differences import NPU_TOLERANCE, simulated_difference
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import Node, node_path
-from rknn_op.models.onnx_file import drop_unread, nodes_of, subgraphs
+from rknn_op.models.onnx_file import drop_unread, nodes_of, subgraphs, with_shapes
 from rknn_op.models.rewriting import half
 from rknn_op.models.rewriting.body import Body
 from rknn_op.models.rewriting.body_proof import BodyProof, prove
@@ -296,7 +296,7 @@ def spliced(model: OpenModel, bodies: Mapping[int, Any]) -> OpenModel:
         )
     read = {name for node in nodes_of(model.proto.graph.node) for name in node.input}
     drop_unread(proto.graph, read)
-    return replace(model, proto=proto)
+    return replace(model, proto=with_shapes(proto, model.file))
 
 
 def _copy(node: Any) -> Any:

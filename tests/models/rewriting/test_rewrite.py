@@ -24,7 +24,7 @@ from tests.models.models import (
     weights,
 )
 from tests.models.models import value as value_info
-from tests.models.test_graft import TOOLKIT, detector, needs_toolkit, repositories
+from tests.models.test_graft import TOOLKIT, needs_toolkit, repositories
 from tests.models.test_scan import toolkit_of
 from tests.rknn_op.command import assert_error, rknn_op, succeeded
 
@@ -418,13 +418,19 @@ def four_gathers(op, x, grid, *, mode, padding_mode, align_corners):
 @pytest.mark.slow
 @needs_toolkit
 def test_form_that_the_toolkit_breaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is right on this PC and wrong in the simulator: it is named, and the next one is taken."""
+    """Right on this PC and wrong in the simulator: it is named, and the next one is taken."""
     monkeypatch.chdir(tmp_path)
     by_user(tmp_path, "grid", BROKEN)
-    file = saved(detector(), tmp_path)
-    result = rewrite(file, "--op", "GridSample", "--toolkit", TOOLKIT)
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["features"], "/conv"),
+        helper.make_node("GridSample", ["features", "grid"], ["y"], "/sample"),
+    ]
+    inputs = [*X, value_info("grid", [1, 8, 8, 2])]
+    file = saved(model(nodes, inputs, Y, [weights("w", 4, 4, 1, 1)], opset=17), tmp_path)
+    result = rewrite(file, "--toolkit", TOOLKIT)
     assert result.exit_code == 0, result.output
-    assert "four_gathers: output sampled differs in the simulator" in result.stderr
+    assert "node '/sample': four_gathers: output y differs in the simulator" in result.stderr
+    assert "grid_sample is tried" in result.stderr
     assert "four_gathers" not in result.stdout
     assert result.stdout.count("equal") >= 3
 

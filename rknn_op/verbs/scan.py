@@ -197,7 +197,7 @@ def _missing_text(missing: Missing, scan: Scan) -> str:
     domain = f"{missing.domain}." if missing.domain else ""
     title = _one_line(f"{shortened(domain + missing.op_type)} ({_node_count(missing.nodes)})")
     reason = _indented(missing.reason, 2)
-    ways = [*_rewrite_texts(missing.nodes, scan, 2)]
+    ways = []
     if renaming:
         op_type = shortened(missing.op_type)
         restriction = f" ({renaming.restriction})" if missing.domain == STANDARD else ""
@@ -211,6 +211,7 @@ def _missing_text(missing: Missing, scan: Scan) -> str:
             ways.append(_indented(cost, 2))
         if times := costs.milliseconds(missing.nodes):
             ways.append(_indented(_times_text(times), 2))
+    ways += _rewrite_texts(missing.nodes, scan, 2)
     lines = []
     for node in missing.nodes[:_MAX_NODES]:
         lines.append(f"  {shortened(node.name)}")

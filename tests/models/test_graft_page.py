@@ -23,7 +23,7 @@ TOOLKIT = os.environ.get("RKNN_OP_RKNN2_PYTHON", "")
 
 def without_numbers(line: str) -> str:
     """Return a line without its measured numbers and the widths of columns."""
-    return " ".join(re.sub(r"(?<![\w.])\d+(\.\d+)?(e-\d+)?(?= )", "#", line).split())
+    return " ".join(re.sub(r"(?<![\w.])\d+(\.\d+)?(e-\d+)?(?= |$)", "#", line).split())
 
 
 @pytest.mark.slow

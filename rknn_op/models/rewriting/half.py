@@ -12,7 +12,7 @@ from rknn_op.models.rewriting.body import Body
 
 Array = Any
 
-_LARGEST_INTEGER = 2048
+LARGEST_INTEGER = 2048
 """Integers above it are not all exact in float16."""
 
 
@@ -116,7 +116,7 @@ def _problems(array: Array) -> Iterator[str]:
         finite = largest[np.isfinite(largest)]
         if finite.size and finite.max() > np.finfo(np.float16).max:
             yield f"numbers up to {finite.max():.3g}, and float16 ends at 65,504"
-    elif largest.max() > _LARGEST_INTEGER and not np.array_equal(rounded(array), array):
+    elif largest.max() > LARGEST_INTEGER and not np.array_equal(rounded(array), array):
         yield (
-            f"integers up to {int(largest.max()):,}, and float16 is exact to {_LARGEST_INTEGER:,}"
+            f"integers up to {int(largest.max()):,}, and float16 is exact to {LARGEST_INTEGER:,}"
         )

@@ -14,11 +14,9 @@ from hypothesis.extra import numpy as hnp
 from rknn_op.models.rewriting.body import schema_form
 from rknn_op.models.rewriting.body_proof import prove
 from rknn_op.models.rewriting.form import ConditionError, Form, own_forms
-from rknn_op.runtimes.models import models_of
+from tests.models.rewriting.examples import lists
 from tests.models.rewriting.node_tests import MAX_OPSET, Case, case, outcomes, trial
 from tests.models.rewriting.pointwise_examples import EXAMPLES
-
-CHIPS = ("rk3562", "rk3566", "rk3568", "rk3576", "rk3588", "rv1126b")
 
 DOMAINS: dict[str, tuple[float, float]] = {
     "Acos": (-1, 1),
@@ -105,8 +103,7 @@ def test_node_tests(op_type: str) -> None:
 
 @pytest.mark.parametrize("op_type", EXAMPLES)
 def test_examples_run_on_all_chips(op_type: str) -> None:
-    for chip in CHIPS:
-        operators = models_of("rknn2").operators(chip, None)
+    for operators in lists().values():
         for form in forms_of(op_type):
             try:
                 made = trial(form, EXAMPLES[op_type])
@@ -120,8 +117,7 @@ def test_examples_run_on_all_chips(op_type: str) -> None:
 
 
 def test_other_operators_are_on_all_chips() -> None:
-    for chip in CHIPS:
-        operators = models_of("rknn2").operators(chip, None)
+    for operators in lists().values():
         for op_type in ("And", "Erf", "Exp", "HardSwish", "Log", "Mish", "Not", "Round", "Sqrt"):
             assert operators.missing(op_type) == ""
 

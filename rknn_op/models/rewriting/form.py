@@ -253,8 +253,10 @@ def apply(
     Raises:
         ConditionError: the form does not hold for the node.
     """
-    schema = schema_of(found.op_type, found.domain, op.opset)
-    formal = schema.attributes if schema else {}
+    # A form is also written for an older opset, for a toolkit that reads no newer one.
+    opsets = op.opset, required("onnx").defs.onnx_opset_version()
+    schemas = (schema_of(found.op_type, found.domain, each) for each in opsets)
+    formal: Mapping[str, Any] = next((each.attributes for each in schemas if each), {})
     defaults = {
         name: required("onnx.helper").get_attribute_value(each.default_value)
         if each.default_value.type

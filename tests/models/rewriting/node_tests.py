@@ -146,7 +146,8 @@ def trial(form: Form, tried: Case, changing: Sequence[str] | None = None) -> Tri
     proto.graph.initializer.extend(constants.values())
     proto = onnx.shape_inference.infer_shapes(proto, data_prop=True)
     model = as_model(FILE, proto)
-    body = body_of(form, model.nodes[0], proto.graph.node[0], constants, opset)
+    written = min(opset, MAX_OPSET) if form.function else opset
+    body = body_of(form, model.nodes[0], proto.graph.node[0], constants, written)
     run = original(OpenModel(FILE, proto, Path()), tried.node)
     return Trial(body, run, [tried.inputs.get(name) for name in tried.node.input])
 

@@ -333,14 +333,14 @@ def test_errors_of_the_user(
 
 
 def test_scan_shows_the_form(tmp_path: Path) -> None:
-    file = saved(chain("Selu"), tmp_path)
+    file = saved(chain("Tan"), tmp_path)
     text = " ".join(rknn_op("scan", file).stdout.split())
-    assert "or rewrite it, exact: The function of ONNX's schema. 3 Mul" in text
-    assert "1 Where on the NPU; 1 Exp, 1 Less on the CPU" in text
+    assert "or rewrite it, exact: Sin, Cos and Div. 1 Sin, 1 Cos on the CPU" in text
+    assert "1 Div on the NPU; moves 3.6 KB" in text
     [missing] = json.loads(rknn_op("scan", file, "--json").stdout)["missing"]
     [node] = missing["nodes"]
-    assert node["rewrite"]["npu"]["Mul"] == 3
-    assert node["rewrite"]["cpu"] == {"Exp": 1, "Less": 1}
+    assert node["rewrite"]["npu"] == {"Div": 1}
+    assert node["rewrite"]["cpu"] == {"Cos": 1, "Sin": 1}
 
 
 # ---- graft --rewrite -----------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -155,11 +155,19 @@ def trial(form: Form, tried: Case, changing: Sequence[str] | None = None) -> Tri
     return Trial(body, run, [tried.inputs.get(name) for name in tried.node.input])
 
 
-def outcomes(form: Form) -> Iterator[tuple[str, str, BodyProof | None]]:
-    """Yield for each node test of an operator its name, why it has no proof, and the proof."""
+def outcomes(
+    form: Form, constants: Sequence[int] = ()
+) -> Iterator[tuple[str, str, BodyProof | None]]:
+    """Yield for each node test of an operator its name, why it has no proof, and the proof.
+
+    Args:
+        form: the form.
+        constants: the positions of inputs to make constant.
+    """
     for each in node_tests(form.op_type):
+        names = frozenset(name for i, name in enumerate(each.node.input) if i in constants)
         try:
-            made = trial(form, each)
+            made = trial(form, replace(each, constants=names))
             yield each.name, "", prove(made.body, made.original, made.inputs)
         except (ConditionError, OpkitError) as error:
             yield each.name, str(error), None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,11 +40,13 @@ class Case:
         name: its name.
         model: the model of the node alone; all its inputs change.
         inputs: the arrays by name.
+        constants: the inputs that are constant in a trial.
     """
 
     name: str
     model: Any
     inputs: dict[str, Array]
+    constants: frozenset[str] = frozenset()
 
     @property
     def node(self) -> Any:
@@ -58,6 +60,7 @@ def case(
     opset: int = 19,
     outputs: int = 1,
     name: str = "case",
+    constants: Sequence[int] = (),
     **attributes: Any,
 ) -> Case:
     """Return a node of an operator with inputs by position; None: left out."""
@@ -74,7 +77,7 @@ def case(
         [made], "case", infos, [onnx.ValueInfoProto(name=each) for each in made.output]
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
-    return Case(name, model, arrays)
+    return Case(name, model, arrays, frozenset(f"x{index}" for index in constants))
 
 
 @cache
@@ -93,8 +96,8 @@ def node_tests(op_type: str) -> Iterator[Case]:
         assert each.model
         for inputs, _ in each.data_sets or []:
             names = [info.name for info in each.model.graph.input]
-            arrays = dict(zip(names, inputs, strict=True))
-            if all(isinstance(array, np.ndarray) for array in arrays.values()):
+            if all(isinstance(each, (np.ndarray, np.generic)) for each in inputs):
+                arrays = dict(zip(names, map(np.asarray, inputs), strict=True))
                 model = _for_toolkit(each.model, arrays) or each.model
                 model.graph.node[0].name = "it"
                 yield Case(each.name, model, arrays)
@@ -121,8 +124,8 @@ def trial(form: Form, tried: Case, changing: Sequence[str] | None = None) -> Tri
     Args:
         form: the form.
         tried: the node.
-        changing: the inputs that are not constant; None: the first one, and those of floats and
-            booleans, and of indices.
+        changing: the inputs that are not constant; None: those of floats, booleans and indices, and
+            the first one, but for those that the case makes constant.
 
     Raises:
         ConditionError: the form does not hold for the node.
@@ -138,6 +141,7 @@ def trial(form: Form, tried: Case, changing: Sequence[str] | None = None) -> Tri
             continue
         role = formal[min(position, len(formal) - 1)].name
         is_usual = position == 0 or array.dtype.kind in "fb" or role in INDICES
+        is_usual = is_usual and name not in tried.constants
         if not (is_usual if changing is None else name in changing):
             constants[name] = numpy_helper.from_array(array, name)
     for position in reversed(range(len(proto.graph.input))):
@@ -152,11 +156,19 @@ def trial(form: Form, tried: Case, changing: Sequence[str] | None = None) -> Tri
     return Trial(body, run, [tried.inputs.get(name) for name in tried.node.input])
 
 
-def outcomes(form: Form) -> Iterator[tuple[str, str, BodyProof | None]]:
-    """Yield for each node test of an operator its name, why it has no proof, and the proof."""
+def outcomes(
+    form: Form, constants: Sequence[int] = ()
+) -> Iterator[tuple[str, str, BodyProof | None]]:
+    """Yield for each node test of an operator its name, why it has no proof, and the proof.
+
+    Args:
+        form: the form.
+        constants: the positions of inputs to make constant.
+    """
     for each in node_tests(form.op_type):
+        names = frozenset(name for i, name in enumerate(each.node.input) if i in constants)
         try:
-            made = trial(form, each)
+            made = trial(form, replace(each, constants=names))
             yield each.name, "", prove(made.body, made.original, made.inputs)
         except (ConditionError, OpkitError) as error:
             yield each.name, str(error), None

@@ -16,7 +16,7 @@ from rknn_op import messages
 VERBS = {
     "demo": "Make, build, pack and check the operator of an example.",
     "scan": "Show the operators of a model that a chip lacks.",
-    "rewrite": "Write missing operators of a model with operators that the chip has.",
+    "rewrite": "Write missing operators of a model with the chip's own.",
     "graft": "Make nodes of a model those of operator repositories.",
     "lint": "Report all problems of descriptions or repositories.",
     "create": "Make repositories from descriptions, a model, or the library.",

@@ -53,6 +53,7 @@ ELSEWHERE = {
     "graft": "tests/models/test_graft_page.py",
     "index": "tests/test_readme.py",
     "quantized": "tests/models/test_quantize.py",
+    "rewrite": "tests/models/rewriting/test_rewrite_page.py",
     "scan": "tests/models/test_scan_page.py",
 }
 """Page -> the module that runs its commands."""

@@ -64,7 +64,7 @@ def command(
     toolkit: Path | None,
     as_is: bool,
 ) -> None:
-    """Write missing operators of a model with operators that the chip has.
+    """Write missing operators of a model with the chip's own.
 
     MODEL is an .onnx file, which is cleaned first, see `rknn-op scan`. Each form is compared with
     its node in onnxruntime, in float32 and with all tensors in float16, and then the outputs of

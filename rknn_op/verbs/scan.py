@@ -253,9 +253,10 @@ def _form_text(found: Candidates, operators: OperatorList) -> str:
     cost = [f"{_bytes_text(body.weights)} of constants"] if is_large else []
     cost += [f"moves {_bytes_text(body.moved)}"] if body.moved is not None else []
     cost += [f"{_count_text(body.products)} products"] if body.products else []
-    exact = "exact" if body.form.is_exact else f"to {body.form.error:g} of the largest number"
+    bound = f"within {body.form.error:g} of the largest output"
+    exact = "exact" if body.form.is_exact else bound
     summary = body.form.summary.rstrip(".")
-    return f"or rewrite it, {exact}: {summary}. {where}; {', '.join(cost)}"
+    return f"or rewritten, {exact}: {summary}: {'; '.join([where, *cost])}"
 
 
 def _count_text(count: int) -> str:

@@ -68,6 +68,8 @@ def test_missing_operators_of_a_detection_head(tmp_path: Path) -> None:
     [missing] = found["missing"]
     assert missing["domain"] == ""
     assert missing["ways"] == ["rename", "keep"]
+    [node] = missing["nodes"]
+    assert node.pop("rewrite")["form"] == "grid_sample"
     assert missing["nodes"] == [
         {
             "name": "/head/grid",

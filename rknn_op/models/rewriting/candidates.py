@@ -149,16 +149,23 @@ def _candidates(
             reasons.append(f"{form.name}: {printable(str(error))}")
             continue
         except Exception as error:  # of any type: a mistake in a form
-            if form.function is None or form.function.__module__.startswith("rknn_op."):
+            if not form.function or not _is_of_user(form):
                 raise
             file = Path(form.function.__code__.co_filename)
             raise OpkitError(f"{_line(file, error)}: {_text(error)}") from None
         lacking = sorted(each for each in body.op_types if operators.missing(each))
+        on_cpu = sorted(each for each in body.op_types if operators.is_on_cpu(each))
         if lacking:
             reasons.append(f"{form.name}: the chip lacks {', '.join(lacking)}")
+        elif on_cpu and operators.is_on_cpu(operators.entry(node)) and not _is_of_user(form):
+            reasons.append(f"{form.name}: {', '.join(on_cpu)} on the CPU, as the node is")
         else:
             bodies.append(body)
     return Candidates(node, message, tuple(bodies), tuple(reasons))
+
+
+def _is_of_user(form: Form) -> bool:
+    return form.function is not None and form.function.__module__.startswith(f"{FOLDER}.")
 
 
 def _constants(graph: Any) -> Iterator[tuple[str, Any]]:

@@ -8,10 +8,9 @@ PYTHON has RKNN-Toolkit2.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from rknn_op.models.rewriting.body import Body
 from rknn_op.models.rewriting.simulation import Simulated
 from rknn_op.runtimes.models import OperatorList
 from tests.models.rewriting.examples import CHIPS, Example, examples, lists, simulated
@@ -32,19 +31,25 @@ of one node with the sizes of a real model; written by:
   the largest output; the node gets inputs that are rounded alike.
 * **simulator**: the same with RKNN-Toolkit2 2.5.0, which converts the form alone; `wrong`: it
   breaks the form, and `rewrite --toolkit` tries the next one.
-* **chips**: `NPU`, or the operators of the runtime's CPU among them, or those that the chip lacks,
-  by the vendor's lists. RK3568 has the list of RK3566, RV1126B that of RK3576.
+* **left**: the operators that the toolkit leaves of the form, without Reshape and Transpose.
+* **where**: `NPU`, or those of them on the runtime's CPU, by the vendor's lists of {chips}. RK3568
+  has the list of RK3566, RV1126B that of RK3576.
 
 """
-COLUMNS = ("operator", "form", "becomes", "exact", "nodes", "constants", "float16", "simulator")
+COLUMNS = (
+    *("operator", "form", "becomes", "exact", "nodes", "constants", "float16"),
+    *("simulator", "left", "where"),
+)
+LAYOUT = {"Reshape", "Transpose"}
 
 
 def page(results: Sequence[Simulated]) -> str:
     """Return the page."""
-    rows = [[*COLUMNS, *CHIPS], ["---"] * (len(COLUMNS) + len(CHIPS))]
+    rows = [[*COLUMNS], ["---"] * len(COLUMNS)]
     for example, result in zip(examples(), results, strict=True):
-        rows.append([*of_this_pc(example), in_simulator(result), *places(example.trial.body)])
-    return HEAD + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+        rows.append([*of_this_pc(example), *in_simulator(result)])
+    head = HEAD.replace("{chips}", ", ".join(chip.upper() for chip in CHIPS))
+    return head + "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def of_this_pc(example: Example) -> Iterator[str]:
@@ -56,30 +61,34 @@ def of_this_pc(example: Example) -> Iterator[str]:
     yield "exact" if form.is_exact else f"{form.error:g}"
     yield str(sum(body.op_types.values()))
     yield f"{body.weights / 1000:.1f} KB" if body.weights >= 1000 else "-"
-    yield "wrong" if example.proof.problem else f"{_largest(example.proof.half)}"
+    yield "wrong" if example.proof.problem else _largest(example.proof.half)
 
 
-def in_simulator(result: Simulated) -> str:
-    """Return the cell of the simulator."""
-    return f"wrong: {result.problem}"[:60] if result.problem else _largest(result.differences)
+def in_simulator(result: Simulated) -> Iterator[str]:
+    """Yield the cells of the toolkit."""
+    if result.problem:
+        yield from ("wrong", "-", "-")
+        return
+    yield _largest(result.differences)
+    left = result.left - LAYOUT
+    yield ", ".join(sorted(left)) or "nothing"
+    texts = {chip: where(left, operators) for chip, operators in lists().items()}
+    same = set(texts.values())
+    yield same.pop() if len(same) == 1 else "; ".join(f"{c}: {text}" for c, text in texts.items())
+
+
+def where(left: Iterable[str], operators: OperatorList) -> str:
+    """Return where a chip runs what the toolkit leaves."""
+    names = {each: operators.names.get(each, each) for each in left}
+    elsewhere = {each for each, name in names.items() if name not in operators.operators}
+    lacking = sorted(each for each in elsewhere if names[each] not in operators.cpu)
+    if lacking:
+        return f"lacks {', '.join(lacking)}"
+    return f"CPU: {', '.join(sorted(elsewhere))}" if elsewhere else "NPU"
 
 
 def _largest(differences: Sequence[object]) -> str:
     return f"{max((getattr(each, 'relative', 0.0) for each in differences), default=0.0):.1g}"
-
-
-def places(body: Body) -> Iterator[str]:
-    """Yield for each chip where the form runs."""
-    for operators in lists().values():
-        yield _place(body, operators)
-
-
-def _place(body: Body, operators: OperatorList) -> str:
-    lacking = sorted(each for each in body.op_types if operators.missing(each))
-    on_cpu = sorted(each for each in body.op_types if operators.is_on_cpu(each))
-    if lacking:
-        return f"lacks {', '.join(lacking)}"
-    return f"CPU: {', '.join(on_cpu)}" if on_cpu else "NPU"
 
 
 if __name__ == "__main__":

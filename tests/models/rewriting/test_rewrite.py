@@ -335,7 +335,7 @@ def test_errors_of_the_user(
 def test_scan_shows_the_form(tmp_path: Path) -> None:
     file = saved(chain("Tan"), tmp_path)
     text = " ".join(rknn_op("scan", file).stdout.split())
-    assert "or rewrite it, exact: Sin, Cos and Div. 1 Sin, 1 Cos on the CPU" in text
+    assert "or rewritten, exact: Sin, Cos and Div: 1 Sin, 1 Cos on the CPU" in text
     assert "1 Div on the NPU; moves 3.6 KB" in text
     [missing] = json.loads(rknn_op("scan", file, "--json").stdout)["missing"]
     [node] = missing["nodes"]

@@ -93,8 +93,8 @@ def node_tests(op_type: str) -> Iterator[Case]:
         assert each.model
         for inputs, _ in each.data_sets or []:
             names = [info.name for info in each.model.graph.input]
-            arrays = dict(zip(names, inputs, strict=True))
-            if all(isinstance(array, np.ndarray) for array in arrays.values()):
+            if all(isinstance(each, (np.ndarray, np.generic)) for each in inputs):
+                arrays = dict(zip(names, map(np.asarray, inputs), strict=True))
                 model = _for_toolkit(each.model, arrays) or each.model
                 model.graph.node[0].name = "it"
                 yield Case(each.name, model, arrays)

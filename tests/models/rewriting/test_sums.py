@@ -341,6 +341,13 @@ def test_sums_of_integers_that_float16_lacks() -> None:
     assert "integers up to 2,049" in problem(form, tried)
 
 
+@pytest.mark.parametrize("op_type", sorted(each for each in FORMS if each.startswith("Reduce")))
+def test_each_number_is_reduced_without_axes(op_type: str) -> None:
+    x = np.array([[0.5, 2, 3], [4, 5, 6]], np.float32) * (1 if "Log" in op_type else -1)
+    for form in FORMS[op_type]:
+        assert not problem(form, case(op_type, [x], 18, noop_with_empty_axes=1)), form.name
+
+
 def test_windows() -> None:
     [form] = FORMS["STFT"]
     window = np.hanning(10).astype(np.float32)

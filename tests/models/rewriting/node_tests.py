@@ -18,7 +18,7 @@ from opkit.common.errors import OpkitError
 from rknn_op.models.onnx_model import as_model
 from rknn_op.models.rewriting import half
 from rknn_op.models.rewriting.body import body_of
-from rknn_op.models.rewriting.body_proof import BodyProof, prove
+from rknn_op.models.rewriting.body_proof import BodyProof, named, prove
 from rknn_op.models.rewriting.form import ConditionError, Form
 from rknn_op.models.rewriting.simulation import Trial
 from rknn_op.models.running.stages import original
@@ -152,8 +152,9 @@ def trial(form: Form, tried: Case, changing: Sequence[str] | None = None) -> Tri
     model = as_model(FILE, proto)
     written = min(opset, MAX_OPSET) if form.function else opset
     body = body_of(form, model.nodes[0], proto.graph.node[0], constants, written)
-    run = original(OpenModel(FILE, proto, Path()), tried.node)
-    return Trial(body, run, [tried.inputs.get(name) for name in tried.node.input])
+    inputs = [tried.inputs.get(name) for name in tried.node.input]
+    body = replace(body, model=_for_toolkit(body.model, {**named(body, inputs)}) or body.model)
+    return Trial(body, original(OpenModel(FILE, proto, Path()), tried.node), inputs)
 
 
 def outcomes(

@@ -46,6 +46,8 @@ def as_text(scan: Scan) -> str:
     )
     parts = [head, *_cleaned_text(scan.model.cleaned)]
     parts += (_missing_text(each, scan) for each in scan.missing)
+    if scan.missing and not scan.operators.renaming:
+        parts.append(f"No form with other operators is known: they are for {toolkit_names()} alone")
     if scan.unsuitable:
         lines = ["Missing, but not to be replaced by a custom operator:"]
         for unsuitable in scan.unsuitable:

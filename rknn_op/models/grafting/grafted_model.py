@@ -18,7 +18,7 @@ from rknn_op.models.grafting.custom_nodes import (
     custom_of,
     types_of,
 )
-from rknn_op.models.grafting.rewriting import rewriter
+from rknn_op.models.grafting.grafter import grafter
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import CASTS, Model, Node, domain_of, shape_text
 from rknn_op.models.onnx_file import constant_tensor, drop_unread, graphs, nodes_of
@@ -67,9 +67,9 @@ def graft(opened: OpenModel, model: Model, found: Sequence[Custom]) -> Graft:
     made = {}
     for custom in found:
         group = groups[id(custom)]
-        rewrite = rewriter(opened, model, custom, [node for node, *_ in group], constants)
+        grafting = grafter(opened, model, custom, [node for node, *_ in group], constants)
         for node, original, grafted in group:
-            made[id(node)] = rewrite.graft(node, original, grafted, names)
+            made[id(node)] = grafting.graft(node, original, grafted, names)
     nodes = tuple(made[id(node)] for node in model.nodes if id(node) in made)
     numpy_helper = required("onnx.numpy_helper")
     for made_node in nodes:

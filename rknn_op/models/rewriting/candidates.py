@@ -129,6 +129,21 @@ def candidates(
     return found
 
 
+def forms_of(domain: str, op_type: str, opset: int, forms: Forms) -> list[Form]:
+    """Return the forms of an operator in the order to try, with that of its schema.
+
+    Args:
+        domain: its domain.
+        op_type: the operator.
+        opset: the version of ONNX's own domain.
+        forms: all other forms; see known_forms.
+    """
+    own = forms.get((domain, op_type), ())
+    schema = schema_form(op_type, opset) if domain == STANDARD else None
+    first, others = ([each for each in own if each.first is when] for when in (True, False))
+    return [*first, *([schema] if schema else []), *others]
+
+
 def _candidates(
     node: Node,
     message: Any,
@@ -137,12 +152,8 @@ def _candidates(
     operators: OperatorList,
     forms: Forms,
 ) -> Candidates:
-    schema = schema_form(node.op_type, opset) if node.domain == STANDARD else None
-    own = forms.get((node.domain, node.op_type), ())
-    first = [each for each in own if each.first]
-    others = [each for each in own if not each.first]
     bodies, reasons = [], []
-    for form in [*first, *([schema] if schema else ()), *others]:
+    for form in forms_of(node.domain, node.op_type, opset, forms):
         try:
             body = body_of(form, node, message, constants, opset)
         except ConditionError as error:

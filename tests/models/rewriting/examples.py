@@ -8,8 +8,8 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from rknn_op.models.rewriting.body import schema_form
 from rknn_op.models.rewriting.body_proof import BodyProof, prove
+from rknn_op.models.rewriting.candidates import forms_of
 from rknn_op.models.rewriting.form import ConditionError, Form, own_forms
 from rknn_op.models.rewriting.simulation import Simulated, Trial, simulate
 from rknn_op.runtimes.models import OperatorList, models_of
@@ -51,11 +51,7 @@ def examples() -> list[Example]:
 def _examples() -> Iterator[Example]:
     own = own_forms()
     for op_type, case in cases().items():
-        forms = own.get(("", op_type), [])
-        schema = schema_form(op_type, MAX_OPSET)
-        first = [each for each in forms if each.first]
-        others = [each for each in forms if not each.first]
-        for form in [*first, *([schema] if schema else []), *others]:
+        for form in forms_of("", op_type, MAX_OPSET, own):
             try:
                 made = trial(form, case)
             except ConditionError:

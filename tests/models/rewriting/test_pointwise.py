@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from rknn_op.models.rewriting.body import schema_form
 from rknn_op.models.rewriting.body_proof import prove
-from rknn_op.models.rewriting.form import ConditionError, Form, own_forms
+from rknn_op.models.rewriting.candidates import forms_of
+from rknn_op.models.rewriting.form import ConditionError, own_forms
 from tests.models.rewriting.examples import lists
 from tests.models.rewriting.node_tests import MAX_OPSET, Case, case, outcomes, trial
 from tests.models.rewriting.pointwise_examples import EXAMPLES
@@ -60,17 +60,6 @@ UNPROVEN = {
 """Node test of onnx -> the begin of the reason why no form is proven."""
 
 
-def forms_of(op_type: str) -> list[Form]:
-    """Return the forms of an operator, in the order to try."""
-    schema = schema_form(op_type, MAX_OPSET)
-    own = own_forms().get(("", op_type), [])
-    return [
-        *(each for each in own if each.first),
-        *filter(None, [schema]),
-        *(each for each in own if not each.first),
-    ]
-
-
 def problem(op_type: str, tried: Case) -> str:
     """Return why the first form that holds is wrong for a node; empty: it is not.
 
@@ -78,7 +67,7 @@ def problem(op_type: str, tried: Case) -> str:
         ConditionError: none holds.
     """
     reasons = []
-    for form in forms_of(op_type):
+    for form in forms_of("", op_type, MAX_OPSET, own_forms()):
         try:
             made = trial(form, tried)
         except ConditionError as error:
@@ -91,7 +80,7 @@ def problem(op_type: str, tried: Case) -> str:
 @pytest.mark.parametrize("op_type", EXAMPLES)
 def test_node_tests(op_type: str) -> None:
     found: dict[str, str] = {}
-    for form in forms_of(op_type):
+    for form in forms_of("", op_type, MAX_OPSET, own_forms()):
         for name, reason, proof in outcomes(form):
             result = proof.problem if proof else reason
             found[name] = result if found.get(name, result) else ""
@@ -104,7 +93,7 @@ def test_node_tests(op_type: str) -> None:
 @pytest.mark.parametrize("op_type", EXAMPLES)
 def test_examples_run_on_all_chips(op_type: str) -> None:
     for operators in lists().values():
-        for form in forms_of(op_type):
+        for form in forms_of("", op_type, MAX_OPSET, own_forms()):
             try:
                 made = trial(form, EXAMPLES[op_type])
             except ConditionError:

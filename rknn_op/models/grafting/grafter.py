@@ -1,4 +1,4 @@
-"""Rewrite the nodes of an operator: its inputs, outputs and attributes by op.yml."""
+"""Graft the nodes of an operator: their inputs, outputs and attributes by op.yml."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def _take(names: set[str], wanted: str) -> str:
 
 
 @dataclass(frozen=True)
-class Rewriter:
-    """Rewrites the nodes of an operator.
+class Grafter:
+    """Grafts the nodes of an operator.
 
     Attributes:
         where: the begin of messages.
@@ -56,12 +56,12 @@ class Rewriter:
     constants: Mapping[str, Any]
 
     def graft(self, node: Node, original: Any, message: Any, names: set[str]) -> GraftedNode:
-        """Rewrite the message of a node.
+        """Change the message of a node.
 
         Args:
             node: the node.
             original: its message in the model.
-            message: the message to rewrite.
+            message: the message to change.
             names: the names of all tensors; new ones are added.
 
         Raises:
@@ -316,14 +316,14 @@ def _fits(dtype: str, expected: str) -> bool:
     return not dtype or dtype == expected or are_floats or CASTS.get(dtype) == expected
 
 
-def rewriter(
+def grafter(
     opened: OpenModel,
     model: Model,
     custom: Custom,
     nodes: Sequence[Node],
     constants: Mapping[str, Any],
-) -> Rewriter:
-    """Return the rewriter for all nodes of an operator."""
+) -> Grafter:
+    """Return the grafter for all nodes of an operator."""
     opset = model.opsets.get(STANDARD, 1)
     schema = schema_of(nodes[0].op_type, nodes[0].domain, opset)
     where = f"{opened.file}, {custom.operator.root}"
@@ -348,7 +348,7 @@ def rewriter(
     except MismatchError as error:
         name = printable(shortened(nodes[0].name))
         raise OpkitError(f"{where}: node {name!r} has {error}") from None
-    return Rewriter(where, custom, schema, inputs, outputs, constants)
+    return Grafter(where, custom, schema, inputs, outputs, constants)
 
 
 def _formal(parameters: Iterable[Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Normalizations: a LayerNormalization of rows, which RKNN-Toolkit2 runs on the NPU."""
+"""Normalizations: a LayerNormalization of rows, which converters make a single node of the NPU."""
 
 from __future__ import annotations
 

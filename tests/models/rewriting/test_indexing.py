@@ -274,6 +274,17 @@ def test_random_nodes(op_type: str, data: st.DataObject) -> None:
     assert problem(data.draw(nodes(op_type))) == ""
 
 
+def test_last_of_many_updates_wins() -> None:
+    x = np.arange(20, dtype=np.float32).reshape(1, 20)
+    tried = case(
+        "ScatterElements",
+        [x, np.array([[3] * 9 + [4]]), -x[:, :10]],
+        constants=[1],
+        axis=1,
+    )
+    assert problem(tried) == ""
+
+
 # ---- Conditions ----------------------------------------------------------------------------------
 
 X = np.zeros((60, 60), np.float32)

@@ -298,6 +298,10 @@ NOT_CONSTANT = "input x1 is not constant"
             case("GatherND", [X, np.zeros((4, 2), np.int64)]),
             f"{NOT_CONSTANT}; 3,600 rows (expected at most 2,048, or constant indices)",
         ),
+        (
+            case("GatherND", [X, np.array([[60, 0]])], constants=[1]),
+            "an index is out of range; 3,600 rows (expected at most 2,048, or constant indices)",
+        ),
         (case("GatherElements", [X, np.zeros((4, 2), np.int64)]), NOT_CONSTANT),
         (
             case("ScatterND", [X, np.zeros((1, 2), np.int64), np.zeros(1, np.float32)]),
@@ -318,7 +322,7 @@ NOT_CONSTANT = "input x1 is not constant"
                 constants=[1],
                 reduction="add",
             ),
-            "an element has more updates (expected at most 8)",
+            "an element has more than 8 updates",
         ),
         (
             case("Compress", [X, np.zeros(60, np.bool_)], constants=[1], axis=0),
@@ -338,7 +342,7 @@ NOT_CONSTANT = "input x1 is not constant"
         ),
         (
             case("TopK", [np.zeros((1, 8400), np.float32), np.array([1])], outputs=2),
-            "axis of 8,400 (expected at most 2,048)",
+            "axis 1 has 8,400 numbers (expected at most 2,048)",
         ),
         (
             case("TopK", [X.astype(np.int64), np.array([1])], outputs=2),

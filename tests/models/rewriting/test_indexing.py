@@ -274,6 +274,17 @@ def test_random_nodes(op_type: str, data: st.DataObject) -> None:
     assert problem(data.draw(nodes(op_type))) == ""
 
 
+def test_last_of_many_updates_wins() -> None:
+    x = np.arange(20, dtype=np.float32).reshape(1, 20)
+    tried = case(
+        "ScatterElements",
+        [x, np.array([[3] * 9 + [4]]), -x[:, :10]],
+        constants=[1],
+        axis=1,
+    )
+    assert problem(tried) == ""
+
+
 # ---- Conditions ----------------------------------------------------------------------------------
 
 X = np.zeros((60, 60), np.float32)
@@ -286,6 +297,10 @@ NOT_CONSTANT = "input x1 is not constant"
         (
             case("GatherND", [X, np.zeros((4, 2), np.int64)]),
             f"{NOT_CONSTANT}; 3,600 rows (expected at most 2,048, or constant indices)",
+        ),
+        (
+            case("GatherND", [X, np.array([[60, 0]])], constants=[1]),
+            "an index is out of range; 3,600 rows (expected at most 2,048, or constant indices)",
         ),
         (case("GatherElements", [X, np.zeros((4, 2), np.int64)]), NOT_CONSTANT),
         (
@@ -307,7 +322,7 @@ NOT_CONSTANT = "input x1 is not constant"
                 constants=[1],
                 reduction="add",
             ),
-            "an element has more updates (expected at most 8)",
+            "an element has more than 8 updates",
         ),
         (
             case("Compress", [X, np.zeros(60, np.bool_)], constants=[1], axis=0),
@@ -327,7 +342,7 @@ NOT_CONSTANT = "input x1 is not constant"
         ),
         (
             case("TopK", [np.zeros((1, 8400), np.float32), np.array([1])], outputs=2),
-            "axis of 8,400 (expected at most 2,048)",
+            "axis 1 has 8,400 numbers (expected at most 2,048)",
         ),
         (
             case("TopK", [X.astype(np.int64), np.array([1])], outputs=2),

@@ -178,6 +178,33 @@ def test_sizes_of_models(tried: Case) -> None:
     assert problem(tried) == ""
 
 
+def test_ties_are_rounded_before_they_are_reflected() -> None:
+    grid = RANDOM.integers(-48, 48, (1, 20, 20, 2)).astype(np.float32) / 16
+    for is_aligned in (0, 1):
+        tried = case(
+            "GridSample",
+            [_uniform(RANDOM, 2, 1, 1, 32, 33), grid],
+            opset=16,
+            mode="nearest",
+            padding_mode="reflection",
+            align_corners=is_aligned,
+        )
+        assert problem(tried) == ""
+
+
+def test_roi_align_samples_at_the_edges() -> None:
+    edges = [(-2, 0), (-2.02, -0.02), (19, 21), (19.02, 21.02)]  # rows: 20; samples between
+    rois = [[4, low, 9, high] for low, high in edges]
+    tried = _roi_align(
+        rois,
+        spatial_scale=1.0,
+        sampling_ratio=1,
+        output_height=1,
+        coordinate_transformation_mode="output_half_pixel",
+    )
+    assert problem(tried) == ""
+
+
 def test_roi_align_outside_of_the_image() -> None:
     rois = [[-9, -7, 5, 6], [20, 10, 45, 33], [-5, 3, -2, 40], [4, 4, 4.25, 4.5]]
     for mode in ("half_pixel", "output_half_pixel"):

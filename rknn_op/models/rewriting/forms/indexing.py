@@ -31,16 +31,19 @@ _INDEX_WEIGHT = 4
 """The size of a constant index, in elements of float16."""
 
 
-def _from_begin_of(index: Array, shape: Sequence[int]) -> Array:
-    """Return constant tuples in the last axis, without those that count from the end."""
-    return np.where(index < 0, index + shape, index)
+def _nonnegative(index: Array, shape: Sequence[int]) -> Array:
+    """Return constant tuples in the last axis, of which negative numbers count from the end."""
+    index = np.where(index < 0, index + shape, index)
+    if ((index < 0) | (index >= shape)).any():
+        raise ConditionError("an index is out of range")
+    return index
 
 
 def _tuples(index: Array, shape: Sequence[int], axis: int) -> Array:
     """Return the places of elements, from their index in an axis."""
     places = np.indices(index.shape)
     places[axis_of(axis, len(shape))] = index
-    return _from_begin_of(np.moveaxis(places, 0, -1), shape)
+    return _nonnegative(np.moveaxis(places, 0, -1), shape)
 
 
 def _line(tuples: Array, shape: Sequence[int]) -> tuple[int, Array] | None:
@@ -49,11 +52,11 @@ def _line(tuples: Array, shape: Sequence[int]) -> tuple[int, Array] | None:
     if len(grid) != rank:
         return None
     places = np.indices(grid)
-    [*partial] = (
+    partial = [
         axis
         for axis in range(rank)
         if grid[axis] != shape[axis] or not np.array_equal(tuples[..., axis], places[axis])
-    )
+    ]
     axis = partial[0] if partial else 0
     index = np.moveaxis(tuples[..., axis], axis, 0).reshape(grid[axis], -1)
     is_line = len(partial) < 2 and index.size and (index == index[:, :1]).all()
@@ -68,7 +71,7 @@ def _rows_of(shape: Sequence[int], axis: int) -> list[int]:
     return [prod(shape[:axis]), 1, shape[axis], prod(shape[axis + 1 :])]
 
 
-def _flat(tuples: Array, shape: Sequence[int]) -> tuple[list[int], Array]:
+def _as_rows(tuples: Array, shape: Sequence[int]) -> tuple[list[int], Array]:
     """Return the shape of data as rows, and the index of places."""
     if line := _line(tuples, shape):
         return _rows_of(shape, line[0]), line[1]
@@ -79,7 +82,7 @@ def _flat(tuples: Array, shape: Sequence[int]) -> tuple[list[int], Array]:
 
 def _gathered(op: Builder, data: Value, tuples: Array) -> Value:
     """Return the rows at constant places."""
-    shape, index = _flat(tuples, sizes(data))
+    shape, index = _as_rows(tuples, sizes(data))
     check_weights(_INDEX_WEIGHT * len(index))
     rows = op.Gather(op.Reshape(data, shape), index, axis=_ROWS)
     return op.Reshape(rows, [*tuples.shape[:-1], *sizes(data)[tuples.shape[-1] :]])
@@ -91,7 +94,7 @@ def gather_nd(op: Builder, data: Value, indices: Value, *, batch_dims: int) -> V
     index = constant(indices)
     batches = np.moveaxis(np.indices(index.shape[:-1])[:batch_dims], 0, -1)
     index = np.concatenate([batches, index], axis=-1)
-    return _gathered(op, data, _from_begin_of(index, sizes(data)[: index.shape[-1]]))
+    return _gathered(op, data, _nonnegative(index, sizes(data)[: index.shape[-1]]))
 
 
 @form("GatherElements")
@@ -112,19 +115,19 @@ def gather_nd_of_computed(op: Builder, data: Value, indices: Value, *, batch_dim
         raise ConditionError(
             f"{rows:,} rows (expected at most {_MAX_INDEX:,}, or constant indices)"
         )
-    index = _from_begin(op, indices, ranges)
+    index = _computed(op, indices, ranges)
     strides = np.cumprod([1, *ranges[:0:-1]], dtype=np.float32)[::-1]
     flat = op.Reshape(op.MatMul(index, strides.reshape(width, 1)), places)
     if batch_dims:
         starts = np.arange(0, rows, prod(shape[batch_dims:depth]), dtype=np.float32)
         rest = [1] * (len(places) - batch_dims)
         flat = op.Add(flat, starts.reshape(*places[:batch_dims], *rest))
-    rows_of = op.Reshape(data, [rows, *shape[depth:]])
-    return op.Gather(rows_of, op.Cast(flat, to=_INT64), axis=0)
+    data = op.Reshape(data, [rows, *shape[depth:]])
+    return op.Gather(data, op.Cast(flat, to=_INT64), axis=0)
 
 
-def _from_begin(op: Builder, index: Value, ranges: Array | float) -> Value:
-    """Return computed indices as floats, those that count from the end as from the begin."""
+def _computed(op: Builder, index: Value, ranges: Array | float) -> Value:
+    """Return computed indices as floats; negative ones count from the end."""
     index = op.Cast(index, to=_FLOAT)
     return op.Add(index, op.Mul(op.Clip(op.Neg(index), 0.0, 1.0), ranges))
 
@@ -143,7 +146,7 @@ def _scattered(
     op: Builder, data: Value, tuples: Array, updates: Value, reduction: str | None
 ) -> Value:
     """Return data with updates at constant places."""
-    shape, index = _flat(tuples, sizes(data))
+    shape, index = _as_rows(tuples, sizes(data))
     outer, _, count, inner = shape
     many = len(index)
     rows, updates = op.Reshape(data, shape), op.Reshape(updates, [outer, 1, many, inner])
@@ -153,9 +156,7 @@ def _scattered(
         free = next((each for each in layers if each[row] >= many or not combine), None)
         if free is None:
             if len(layers) == _MAX_REPEATS:
-                raise ConditionError(
-                    f"an element has more updates (expected at most {_MAX_REPEATS})"
-                )
+                raise ConditionError(f"an element has more than {_MAX_REPEATS} updates")
             free = np.arange(many, many + count) if neutral is None else np.full(count, many)
             layers.append(free)
         free[row] = update
@@ -175,7 +176,7 @@ def scatter_nd(
 ) -> Value:
     """Gather from data and updates at constant indices."""
     index = constant(indices)
-    places = _from_begin_of(index, sizes(data)[: index.shape[-1]])
+    places = _nonnegative(index, sizes(data)[: index.shape[-1]])
     return _scattered(op, data, places, updates, reduction)
 
 
@@ -200,9 +201,7 @@ def scatter_elements_of_computed(
             f"{places[axis]} updates of an axis (expected at most {_MAX_REPEATS}, or constant "
             "indices)"
         )
-    if any(
-        each != size for i, (each, size) in enumerate(zip(places, shape, strict=True)) if i != axis
-    ):
+    if not np.array_equal(np.delete(places, axis), np.delete(shape, axis)):
         raise ConditionError("indices are smaller than data (expected constant indices)")
     combine, _ = _COMBINED[reduction or "none"]
     indices = op.Where(op.Less(indices, 0), op.Add(indices, shape[axis]), indices)
@@ -211,7 +210,8 @@ def scatter_elements_of_computed(
         index, update = (
             op.Slice(each, [place], [place + 1], [axis]) for each in (indices, updates)
         )
-        chosen = getattr(op, combine)(data, update) if combine else update
+        # RKNN-Toolkit2 2.5.0 crashes at a Where that expands a single element.
+        chosen = getattr(op, combine)(data, update) if combine else op.Expand(update, [*shape])
         data = op.Where(op.Equal(index, numbers), chosen, data)
     return data
 
@@ -254,7 +254,7 @@ def one_hot(op: Builder, indices: Value, depth: Value, values: Value, *, axis: i
     length, rank = int(constant(depth).item()), len(sizes(indices)) + 1
     if length > _MAX_INDEX:
         raise ConditionError(f"depth is {length:,} (expected at most {_MAX_INDEX:,})")
-    index = _from_begin(op, op.Unsqueeze(op.Cast(indices, to=_INT64), axes=[axis]), float(length))
+    index = _computed(op, op.Unsqueeze(op.Cast(indices, to=_INT64), axes=[axis]), float(length))
     numbers = _along(np.arange(length, dtype=np.float32), axis_of(axis, rank), rank)
     misses = op.Clip(op.Abs(op.Sub(index, numbers)), 0.0, 1.0)
     misses = op.Cast(misses, to=int(values.dtype))
@@ -265,19 +265,15 @@ def one_hot(op: Builder, indices: Value, depth: Value, values: Value, *, axis: i
 @form("CenterCropPad", first=True)
 def center_crop_pad(op: Builder, x: Value, shape: Value, *, axes: list[int] | None) -> Value:
     """Slice and Pad."""
-    given = sizes(x)
-    wanted = list(given)
-    for axis, size in zip(axes or range(len(given)), constant(shape).tolist(), strict=True):
-        wanted[axis] = size
-    rank = len(given)
-    crops = [max(0, have - want) for have, want in zip(given, wanted, strict=True)]
-    pads = [max(0, want - have) for have, want in zip(given, wanted, strict=True)]
-    if any(crops):
-        starts = [each // 2 for each in crops]
-        ends = [first + min(pair) for first, *pair in zip(starts, given, wanted, strict=True)]
-        x = op.Slice(x, starts, ends, [*range(rank)])
-    if any(pads):
-        x = op.Pad(x, [*(each // 2 for each in pads), *(each - each // 2 for each in pads)])
+    given = np.array(sizes(x))
+    wanted = given.copy()
+    wanted[axes or range(len(given))] = constant(shape)
+    crops, pads = np.maximum(given - wanted, 0), np.maximum(wanted - given, 0)
+    if crops.any():
+        starts = crops // 2
+        x = op.Slice(x, starts, starts + np.minimum(given, wanted), np.arange(len(given)))
+    if pads.any():
+        x = op.Pad(x, np.concatenate([pads // 2, pads - pads // 2]))
     return x
 
 
@@ -303,7 +299,9 @@ def top_k(op: Builder, x: Value, k: Value, *, axis: int, largest: int) -> tuple[
     if many > _MAX_REPEATS:
         raise ConditionError(f"k is {many} (expected at most {_MAX_REPEATS})")
     if shape[axis] > _MAX_INDEX:
-        raise ConditionError(f"axis of {shape[axis]:,} (expected at most {_MAX_INDEX:,})")
+        raise ConditionError(
+            f"axis {axis} has {shape[axis]:,} numbers (expected at most {_MAX_INDEX:,})"
+        )
     if not x.dtype.is_floating_point():
         raise ConditionError(f"dtype is {x.dtype} (expected floats)")
     reduce, find = (op.ReduceMax, op.ArgMax) if largest else (op.ReduceMin, op.ArgMin)

@@ -66,7 +66,7 @@ def _line(tuples: Array, shape: Sequence[int]) -> tuple[int, Array] | None:
 def _rows_of(shape: Sequence[int], axis: int) -> list[int]:
     """Return the shape of data as rows in the axis _ROWS.
 
-    RKNN-Toolkit2 makes a Gather in the first two axes a Conv, whose weights are rows x indices.
+    The toolkit makes a Gather in the first two axes a Conv, whose weights are rows x indices.
     """
     return [prod(shape[:axis]), 1, shape[axis], prod(shape[axis + 1 :])]
 
@@ -210,7 +210,7 @@ def scatter_elements_of_computed(
         index, update = (
             op.Slice(each, [place], [place + 1], [axis]) for each in (indices, updates)
         )
-        # RKNN-Toolkit2 2.5.0 crashes at a Where that expands a single element.
+        # the toolkit 2.5.0 crashes at a Where that expands a single element.
         chosen = getattr(op, combine)(data, update) if combine else op.Expand(update, [*shape])
         data = op.Where(op.Equal(index, numbers), chosen, data)
     return data

@@ -17,7 +17,8 @@ from rknn_op.messages import step
 from rknn_op.models import unsuitable as unsuitable_operators
 from rknn_op.models.model_files import CONTRIBUTED, WITHOUT_FUSION
 from rknn_op.models.model_graph import STANDARD, Model, Node, Tensor, at, shape_text
-from rknn_op.models.rewriting.candidates import Candidates, candidates, known_forms
+from rknn_op.models.rewriting.candidates import Candidates, candidates
+from rknn_op.models.rewriting.form import own_forms
 from rknn_op.models.toolkits import Answer, Job, build
 from rknn_op.runtimes.models import OperatorList, models_of, toolkit_names
 
@@ -277,11 +278,11 @@ def scan_file(
 
 
 def _with_rewrites(scan_: Scan) -> Scan:
-    """Return a scan with the forms of its missing nodes."""
+    """Return a scan with the forms of its missing nodes; a scan runs no code of the user."""
     nodes = [node for each in _lacking(scan_) for node in each.nodes]
     if not nodes:
         return scan_
-    found = candidates(scan_.model.proto, scan_.model, nodes, scan_.operators, known_forms(Path()))
+    found = candidates(scan_.model.proto, scan_.model, nodes, scan_.operators, own_forms())
     return replace(scan_, rewrites={each.node.name: each for each in found})
 
 

@@ -80,9 +80,9 @@ def command(
     outcome = rewrite_file(model, output, options)
     messages.warn(outcome.notes)
     click.echo(rewriting.table(outcome.rewriting.nodes))
-    if outcome.rewriting.left:
+    if outcome.left:
         click.echo("\nLeft:")
-        for node, reason in outcome.rewriting.left:
+        for node, reason in outcome.left:
             click.echo(f"{node_path(node.name, 100)}: {node.op_type}: {reason}")
     click.echo(f"\nThe original and the rewritten model, in float32:\n{table(outcome.differences)}")
     click.echo(f"\nWith the tensors of the forms in float16:\n{table(outcome.in_half)}")
@@ -93,4 +93,4 @@ def command(
         ctx.exit(1)
     for file in outcome.files:
         click.echo(f"wrote {printable(str(file))}", err=True)
-    ctx.exit(1 if outcome.rewriting.left else 0)
+    ctx.exit(1 if outcome.left else 0)

@@ -30,7 +30,8 @@ from rknn_op.models.grafting.quantized import (
     write_samples,
 )
 from rknn_op.models.model_graph import Model
-from rknn_op.models.onnx_file import with_shapes
+from rknn_op.models.onnx_file import MAX_INLINE, with_shapes
+from rknn_op.models.rewriting.candidates import MAX_CONSTANT
 from rknn_op.models.rewriting.rewrite_file import chip_of, compare, rewriter_for
 from rknn_op.models.rewriting.rewriting import Rewriting, Rewritten
 from rknn_op.models.running.cleaned_models import cleaned_model, compared
@@ -138,7 +139,8 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
     if options.toolkit and not toolkit:
         raise OpkitError(f"--toolkit: {toolkit_names()} is not for {name}")
     found = customs(operators, name)
-    with opened(file) as raw, temporary_folder() as folder:
+    limit = MAX_CONSTANT if options.rewrite else MAX_INLINE
+    with opened(file, limit) as raw, temporary_folder() as folder:
         source, model = (raw, onnx_model.read(file)) if options.as_is else cleaned_model(raw)
         refuse_for_converter(model, runtime)
         dataset = None

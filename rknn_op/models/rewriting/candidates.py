@@ -15,7 +15,6 @@ from opkit.common.text import printable
 from opkit.workspace_members import above
 from rknn_op.models.model_graph import STANDARD, Model, Node, domain_of
 from rknn_op.models.onnx_file import (
-    MAX_INLINE,
     constant_tensor,
     graphs,
     is_external,
@@ -27,6 +26,9 @@ from rknn_op.runtimes.models import OperatorList
 
 FOLDER = "rewrites"
 """The folder of a workspace, or the current one, with the user's forms: NAME.py."""
+
+MAX_CONSTANT = 2**20
+"""Maximum bytes of a constant whose value a form sees, such as the indices of a large head."""
 
 Forms = Mapping[tuple[str, str], Sequence[Form]]
 """Domain and operator -> its forms, in the order to try."""
@@ -114,7 +116,7 @@ def candidates(
         model: the same as values.
         nodes: those of its nodes to look at.
         operators: the operators of the chip.
-        forms: all forms; see known_forms.
+        forms: the forms to try; see known_forms.
 
     Raises:
         OpkitError: a form of the user fails.
@@ -187,5 +189,5 @@ def _constants(graph: Any) -> Iterator[tuple[str, Any]]:
             if node.op_type == "Constant" and domain_of(node.domain) == STANDARD:
                 tensors.append(constant_tensor(node))
         for tensor in filter(None, tensors):
-            if not is_external(tensor) and tensor.ByteSize() <= MAX_INLINE:
+            if not is_external(tensor) and tensor.ByteSize() <= MAX_CONSTANT:
                 yield tensor.name, tensor

@@ -24,7 +24,7 @@ from rknn_op.models.differences import (
 )
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import Model, Node, node_path
-from rknn_op.models.rewriting.candidates import candidates, known_forms
+from rknn_op.models.rewriting.candidates import MAX_CONSTANT, candidates, known_forms
 from rknn_op.models.rewriting.rewriting import Chip, Rewriter, Rewriting
 from rknn_op.models.rewriting.simulation import as_simulated
 from rknn_op.models.running.cleaned_models import cleaned_model, compared, outputs_of
@@ -78,6 +78,7 @@ class Outcome:
 
     Attributes:
         rewriting: the rewritten model.
+        left: the missing nodes that are left, and why.
         differences: the difference of each output in float32.
         in_half: the same with the tensors of the rewritten nodes in float16.
         toolkit: the toolkit's name and version; empty: not simulated.
@@ -88,6 +89,7 @@ class Outcome:
     """
 
     rewriting: Rewriting
+    left: tuple[tuple[Node, str], ...] = ()
     differences: tuple[Difference, ...] = ()
     in_half: tuple[Difference, ...] = ()
     toolkit: str = ""
@@ -111,7 +113,7 @@ def rewrite_file(file: Path, output: Path, options: Options) -> Outcome:
         OSError: a file cannot be written.
     """
     _check(file, output, options)
-    with opened(file) as raw, temporary_folder() as folder:
+    with opened(file, MAX_CONSTANT) as raw, temporary_folder() as folder:
         source, model = (
             (raw, scanning.read_model(file, True)) if options.as_is else (cleaned_model(raw))
         )
@@ -120,6 +122,9 @@ def rewrite_file(file: Path, output: Path, options: Options) -> Outcome:
         scan = scanning.scan(model, chip.target, chip.operators)
         rewriter = rewriter_for(source, model, chosen(scan, options), inputs, chip)
         outcome = _proven(rewriter, source, inputs, chip, options)
+        if not options.are_chosen:
+            unsuitable = ((node, each.remedy) for each in scan.unsuitable for node in each.nodes)
+            outcome = replace(outcome, left=(*outcome.rewriting.left, *unsuitable))
         if outcome.problem:
             return outcome
         if source is not raw and (reason := compared(raw, inputs, outcome.rewriting.expected)):
@@ -291,7 +296,7 @@ def compare(
                 f"output {printable(shortened(wrong.name))!r} differs{where}: {wrong}; each form "
                 "agrees with its node, and small differences grow on the way: pass --max-error"
             )
-    return Outcome(rewriting, full, half, notes=(*rewriting.notes, *notes), problem=problem)
+    return Outcome(rewriting, (), full, half, notes=(*rewriting.notes, *notes), problem=problem)
 
 
 def _simulated(

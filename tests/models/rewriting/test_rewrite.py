@@ -174,22 +174,47 @@ def test_node_in_a_branch(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_rewritten_is_left(tmp_path: Path) -> None:
-    """The model is written as far as possible; the status says that a node is left."""
+    """The model is written as far as possible; the status says that nodes are left."""
     nodes = [
         helper.make_node("Selu", ["x"], ["a"], "/selu"),
-        helper.make_node("MelWeightMatrix", ["bins", "n", "rate", "low", "high"], ["b"], "/mel"),
-        helper.make_node("Reshape", ["b", "shape"], ["c"], "/reshape"),
-        helper.make_node("Add", ["a", "c"], ["y"], "/add"),
+        helper.make_node("Hardmax", ["a"], ["b"], "/hardmax"),
+        helper.make_node("NonZero", ["b"], ["places"], "/places"),
+        helper.make_node("Cast", ["b"], ["y"], "/cast", to=TensorProto.FLOAT),
     ]
-    numbers = [("n", np.int64(14)), ("rate", np.int64(16000)), ("low", np.float32(20))]
-    initializers = [constant(name, each) for name, each in [*numbers, ("high", np.float32(8000))]]
-    initializers.append(constant("shape", np.array([1, 1, 8, 8])))
-    inputs = [*X, value_info("bins", [], TensorProto.INT64)]
-    file = saved(model(nodes, inputs, Y, initializers), tmp_path)
-    np.savez(tmp_path / "in.npz", x=np.ones((1, 4, 8, 8), np.float32), bins=np.int64(8))
-    result = rewrite(file, "--inputs", tmp_path / "in.npz", "--op", "MelWeightMatrix")
-    assert_error(result, "node '/mel' (MelWeightMatrix) cannot be rewritten: no form is known")
-    assert not (tmp_path / "out.onnx").exists()
+    outputs = [*Y, value_info("places", [4, None], TensorProto.INT64)]
+    file = saved(model(nodes, X, outputs, opset=17), tmp_path)
+    result = rewrite(file, "--target", "rk3566")  # whose list has no Hardmax
+    assert result.exit_code == 1, result.output
+    left = result.stdout.partition("Left:\n")[2].splitlines()[:2]
+    assert left[0] == "/hardmax: Hardmax: no form is known"
+    assert left[1].startswith("/places: NonZero: the shape of its output depends on values")
+    assert types(onnx.load(tmp_path / "out.onnx")) == ["Elu", "Mul", "Hardmax", "NonZero", "Cast"]
+    (tmp_path / "out.onnx").unlink()
+    message = refused(file, "--target", "rk3566", "--op", "Hardmax")
+    assert "node '/hardmax' (Hardmax) cannot be rewritten: no form is known" in message
+
+
+def test_large_constant_indices(tmp_path: Path) -> None:
+    """Those of a detection head are larger than what counts as weights elsewhere."""
+    indices = np.indices((1, 8, 60, 40)).transpose(1, 2, 3, 0).reshape(1, -1, 4)
+    nodes = [helper.make_node("GatherND", ["x", "indices"], ["y"], "/gather", batch_dims=0)]
+    ends = [value_info("x", [1, 9, 60, 40]), value_info("y", [1, 8 * 60 * 40])]
+    proto = model(nodes, ends[:1], ends[1:], [constant("indices", indices)], opset=17)
+    assert "Gather" in types(rewritten(saved(proto, tmp_path)))
+
+
+def test_model_in_float16(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Softsign", ["x"], ["y"], "/softsign")]
+    ends = [value_info(name, [1, 4, 8, 8], TensorProto.FLOAT16) for name in ("x", "y")]
+    assert "Div" in types(rewritten(saved(model(nodes, ends[:1], ends[1:], opset=17), tmp_path)))
+
+
+def test_model_in_float64(tmp_path: Path) -> None:
+    """No chip has it: the form is in float32, between Casts."""
+    nodes = [helper.make_node("Softsign", ["x"], ["y"], "/softsign")]
+    ends = [value_info(name, [1, 4, 8, 8], TensorProto.DOUBLE) for name in ("x", "y")]
+    proto = rewritten(saved(model(nodes, ends[:1], ends[1:], opset=17), tmp_path))
+    assert types(proto) == ["Cast", "Abs", "Add", "Div", "Cast"]
 
 
 # ---- Mistakes ------------------------------------------------------------------------------------
@@ -330,6 +355,12 @@ def test_errors_of_the_user(
 
 
 # ---- scan ----------------------------------------------------------------------------------------
+
+
+def test_scan_runs_no_code_of_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    by_user(tmp_path, "broken", "raise KeyError('a')\n")
+    assert "or rewritten, exact" in rknn_op("scan", saved(chain("Selu"), tmp_path)).stdout
 
 
 def test_scan_shows_the_form(tmp_path: Path) -> None:

@@ -196,7 +196,7 @@ def test_what_cannot_be_rewritten_is_left(tmp_path: Path) -> None:
 
 def test_large_constant_indices(tmp_path: Path) -> None:
     """Those of a detection head are larger than what counts as weights elsewhere."""
-    indices = np.indices((1, 8, 60, 40)).transpose(1, 2, 3, 0).reshape(1, -1, 4)
+    indices = np.indices((1, 8, 60, 40)).transpose(1, 2, 3, 4, 0).reshape(-1, 4)
     nodes = [helper.make_node("GatherND", ["x", "indices"], ["y"], "/gather", batch_dims=0)]
     ends = [value_info("x", [1, 9, 60, 40]), value_info("y", [1, 8 * 60 * 40])]
     proto = model(nodes, ends[:1], ends[1:], [constant("indices", indices)], opset=17)

@@ -140,7 +140,9 @@ def simulated_difference(
     max_error: float | None = None,
     tolerance: float = NPU_TOLERANCE,
 ) -> Difference:
-    """Compare an output of a toolkit's simulator, which may have it in another size of its dtype.
+    """Compare an output of a toolkit's simulator.
+
+    It may have the output in another size of its dtype, and booleans as numbers.
 
     Args:
         name: its name.
@@ -149,6 +151,8 @@ def simulated_difference(
         max_error: an absolute difference that is tolerated, too.
         tolerance: the tolerated difference of floats, relative to the largest number.
     """
+    if expected.dtype == np.bool_:
+        actual = actual.astype(np.bool_)
     if actual.dtype.kind == expected.dtype.kind and actual.shape == expected.shape:
         with np.errstate(over="ignore"):
             actual = actual.astype(expected.dtype)

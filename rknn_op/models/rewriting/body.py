@@ -120,40 +120,44 @@ def body_of(form: Form, node: Node, message: Any, constants: Mapping[str, Any], 
     Raises:
         ConditionError: the form does not hold for the node.
     """
-    ir = required("onnx_ir")
-    model = _inlined(node, message, constants, opset) if form.function is None else None
-    if model is None:
-        graph = ir.Graph([], [], nodes=[], opset_imports={"": opset}, name=_NAME)
-        inputs = _inputs(ir, node, constants)
-        for value in inputs.values():
-            if value.const_value is None:
-                graph.inputs.append(value)
-            else:
-                graph.register_initializer(value)
-        get = required("onnx.helper").get_attribute_value
-        attributes = {each.name: get(each) for each in message.attribute}
-        op = Builder(graph, opset)
-        single = {name: _as_single(ir, op, value) for name, value in inputs.items()}
-        given = [single[each.name] if each else None for each in node.inputs]
-        outputs = [
-            op.Cast(value, to=ir.DataType.DOUBLE)
-            if tensor and value and tensor.dtype == "float64" and value.dtype == ir.DataType.FLOAT
-            else value
-            for tensor, value in zip_longest(node.outputs, apply(form, op, given, attributes))
-        ]
-        _set_outputs(ir, graph, node, outputs)
-        model = ir.Model(graph, ir_version=IR_VERSION)
+    made = _inlined if form.function is None else _applied
+    model = made(form, node, message, constants, opset)
     try:
         required("onnxscript.optimizer").optimize(model)
     except RuntimeError:
         raise ConditionError("its constants cannot be folded") from None
     _name_after(model.graph, node)
-    proto = ir.to_proto(model)
+    proto = required("onnx_ir").to_proto(model)
     read = {name for each in proto.graph.node for name in each.input}
     for position in reversed(range(len(proto.graph.input))):
         if proto.graph.input[position].name not in read:
             del proto.graph.input[position]
     return Body(form, node, proto)
+
+
+def _applied(form: Form, node: Node, message: Any, constants: Mapping[str, Any], opset: int) -> Any:
+    """Return a model of the nodes that the function of a form makes."""
+    ir = required("onnx_ir")
+    graph = ir.Graph([], [], nodes=[], opset_imports={"": opset}, name=_NAME)
+    inputs = _inputs(ir, node, constants)
+    for value in inputs.values():
+        if value.const_value is None:
+            graph.inputs.append(value)
+        else:
+            graph.register_initializer(value)
+    get = required("onnx.helper").get_attribute_value
+    attributes = {each.name: get(each) for each in message.attribute}
+    op = Builder(graph, opset)
+    single = {name: _as_single(ir, op, value) for name, value in inputs.items()}
+    given = [single[each.name] if each else None for each in node.inputs]
+    outputs = [
+        op.Cast(value, to=ir.DataType.DOUBLE)
+        if tensor and value and tensor.dtype == "float64" and value.dtype == ir.DataType.FLOAT
+        else value
+        for tensor, value in zip_longest(node.outputs, apply(form, op, given, attributes))
+    ]
+    _set_outputs(ir, graph, node, outputs)
+    return ir.Model(graph, ir_version=IR_VERSION)
 
 
 def _inputs(ir: Any, node: Node, constants: Mapping[str, Any]) -> dict[str, Any]:
@@ -199,7 +203,7 @@ def _set_outputs(ir: Any, graph: Any, node: Node, outputs: Sequence[Any]) -> Non
         graph.outputs.append(value)
 
 
-def _inlined(node: Node, message: Any, constants: Mapping[str, Any], opset: int) -> Any:
+def _inlined(_: Form, node: Node, message: Any, constants: Mapping[str, Any], opset: int) -> Any:
     """Return the function of an operator's schema for a node."""
     onnx, helper, ir = required("onnx"), required("onnx.helper"), required("onnx_ir")
 

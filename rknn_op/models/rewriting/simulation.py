@@ -93,7 +93,7 @@ def simulate(
         ]
         tolerance = trial.body.form.half
         differences = tuple(
-            simulated_difference(name, _as_bool(result, array), array, tolerance=tolerance)
+            simulated_difference(name, result, array, tolerance=tolerance)
             for (name, array), result in zip(wanted, answer.outputs, strict=False)
         )
         known = operators.operators | operators.cpu
@@ -112,8 +112,3 @@ def as_simulated(toolkit: Toolkit, arrays: Iterable[Array]) -> list[Array]:
     """Return arrays in the dtypes of a toolkit's simulator."""
     types = toolkit.simulated_types
     return [each.astype(types.get(str(each.dtype), each.dtype), copy=False) for each in arrays]
-
-
-def _as_bool(result: Array, expected: Array) -> Array:
-    """Return a result of the simulator, which has numbers for booleans, as expected."""
-    return result.astype(bool) if expected.dtype == np.bool_ else result

@@ -267,6 +267,25 @@ def test_unknown_shape(tmp_path: Path) -> None:
     )
 
 
+def test_input_and_attribute_that_a_form_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does not hold for a node that sets them."""
+    monkeypatch.chdir(tmp_path)
+    text = "@form('{0}')\ndef mine(op, x):\n    return op.{1}(x)\n"
+    by_user(tmp_path, "clip", text.format("Clip", "Relu"))
+    by_user(tmp_path, "transpose", text.format("Transpose", "Relu"))
+    nodes = [
+        helper.make_node("Clip", ["x", "low"], ["a"], "/clip"),
+        helper.make_node("Transpose", ["a"], ["y"], "/transpose", perm=[0, 1, 3, 2]),
+    ]
+    file = saved(model(nodes, X, Y, [constant("low", np.float32(0))], opset=17), tmp_path)
+    lines = refused(file, "--op", "Clip", "--op", "Transpose").splitlines()
+    assert "node '/clip' (Clip) cannot be rewritten: " in lines[0]
+    assert lines[0].endswith("mine: input 1 is set")
+    assert lines[1].endswith("cannot be rewritten: mine: attribute perm is [0, 1, 3, 2]")
+
+
 # ---- Forms of the user ---------------------------------------------------------------------------
 
 ERF = '''\

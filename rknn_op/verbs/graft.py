@@ -19,18 +19,8 @@ from rknn_op.verbs.common import more_repositories, repositories
 @repositories
 @more_repositories
 @values.path_option("-o", "--output", required=True, metavar="OUT.onnx", help="The file to write.")
-@values.path_option(
-    "--inputs",
-    metavar="FILE.npz",
-    help="The model's inputs by name, for the comparison; default: random ones.",
-)
-@click.option(
-    "--max-error",
-    type=click.FloatRange(0),
-    metavar="NUMBER",
-    help="The tolerated absolute difference of an output. Default: by its dtype, relative to its "
-    "largest number: float16 0.01, other floats 0.0001; integers are equal.",
-)
+@values.inputs
+@values.max_error
 @click.option(
     "--target",
     metavar="CHIP",

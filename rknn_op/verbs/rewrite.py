@@ -26,17 +26,8 @@ from rknn_op.verbs import values
     is_flag=True,
     help="The operators of the runtime's CPU, too. Default: those that are missing on the chip.",
 )
-@values.path_option(
-    "--inputs",
-    metavar="FILE.npz",
-    help="The model's inputs by name, for the comparison; default: random ones.",
-)
-@click.option(
-    "--max-error",
-    type=click.FloatRange(0),
-    metavar="NUMBER",
-    help="The tolerated absolute difference of an output. Default: by its dtype.",
-)
+@values.inputs
+@values.max_error
 @click.option(
     "--target",
     metavar="CHIP",

@@ -29,6 +29,20 @@ as_is = click.option(
 )
 """The decorator for the option of commands that clean a model."""
 
+inputs = path_option(
+    "--inputs",
+    metavar="FILE.npz",
+    help="The model's inputs by name, for the comparison; default: random ones.",
+)
+max_error = click.option(
+    "--max-error",
+    type=click.FloatRange(0),
+    metavar="NUMBER",
+    help="The tolerated absolute difference of an output. Default: by its dtype, relative to its "
+    "largest number: float16 0.01, other floats 0.0001; integers are equal.",
+)
+"""The decorators for the options of commands that compare models."""
+
 Completion = Callable[[click.Context, click.Parameter, str], list[str]]
 
 

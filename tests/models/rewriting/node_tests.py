@@ -173,3 +173,20 @@ def outcomes(
             yield each.name, "", prove(made.body, made.original, made.inputs)
         except (ConditionError, OpkitError) as error:
             yield each.name, str(error), None
+
+
+def problem(forms: Sequence[Form], tried: Case) -> str:
+    """Return why the first form that holds is wrong for a node; empty: it is not.
+
+    Raises:
+        ConditionError: none holds.
+    """
+    reasons = []
+    for form in forms:
+        try:
+            made = trial(form, tried)
+        except ConditionError as error:
+            reasons.append(str(error))
+            continue
+        return prove(made.body, made.original, made.inputs).problem
+    raise ConditionError("; ".join(reasons))

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rknn_op.models.rewriting.body_proof import prove
 from rknn_op.models.rewriting.form import ConditionError, Form, forms_in
 from rknn_op.models.rewriting.forms import indexing
 from rknn_op.runtimes.models import models_of
+from tests.models.rewriting import node_tests
 from tests.models.rewriting.indexing_examples import EXAMPLES
 from tests.models.rewriting.node_tests import Case, case, outcomes, trial
 
@@ -58,20 +58,8 @@ NODE_TESTS: dict[str, tuple[int, dict[str, int]]] = {
 
 
 def problem(tried: Case) -> str:
-    """Return why the first form that holds is not proven for a node; empty: it is.
-
-    Raises:
-        ConditionError: none holds.
-    """
-    reasons = []
-    for form in FORMS[tried.node.op_type]:
-        try:
-            made = trial(form, tried)
-        except ConditionError as error:
-            reasons.append(str(error))
-            continue
-        return prove(made.body, made.original, made.inputs).problem
-    raise ConditionError("; ".join(reasons))
+    """Return why the first form that holds is wrong for a node; empty: it is not."""
+    return node_tests.problem(FORMS[tried.node.op_type], tried)
 
 
 @pytest.mark.parametrize("op_type", FORMS)

@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as hnp
 from rknn_op.models.rewriting.body_proof import prove
 from rknn_op.models.rewriting.candidates import forms_of
 from rknn_op.models.rewriting.form import ConditionError, own_forms
+from tests.models.rewriting import node_tests
 from tests.models.rewriting.examples import lists
 from tests.models.rewriting.node_tests import MAX_OPSET, Case, case, outcomes, trial
 from tests.models.rewriting.pointwise_examples import EXAMPLES
@@ -61,20 +62,8 @@ UNPROVEN = {
 
 
 def problem(op_type: str, tried: Case) -> str:
-    """Return why the first form that holds is wrong for a node; empty: it is not.
-
-    Raises:
-        ConditionError: none holds.
-    """
-    reasons = []
-    for form in forms_of("", op_type, MAX_OPSET, own_forms()):
-        try:
-            made = trial(form, tried)
-        except ConditionError as error:
-            reasons.append(str(error))
-            continue
-        return prove(made.body, made.original, made.inputs).problem
-    raise ConditionError("; ".join(reasons))
+    """Return why the first form that holds is wrong for a node; empty: it is not."""
+    return node_tests.problem(forms_of("", op_type, MAX_OPSET, own_forms()), tried)
 
 
 @pytest.mark.parametrize("op_type", EXAMPLES)

@@ -476,7 +476,7 @@ def toolkit_of(folder: Path, left: Sequence[str], refusal: str = "", rule: str =
         rule: the rule of its optimizer without which alone it builds a model; empty: none.
     """
     nodes = [f"{each}:node".encode() for each in left]
-    texts = [*nodes, b"onnx::Tensor_1"]
+    texts = [*nodes, b"onnx::Tensor_1", b"p:"]  # the last is in the NPU's instructions
     package = b"".join(struct.pack("<I", len(each)) + each + b"\0" for each in texts)
     file = folder / "python"
     file.write_text(

@@ -24,6 +24,7 @@ from rknn_op.models.differences import (
 )
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import Model, Node, node_path
+from rknn_op.models.onnx_model import RANDOM
 from rknn_op.models.rewriting.candidates import MAX_CONSTANT, candidates, known_forms
 from rknn_op.models.rewriting.rewriting import Chip, Rewriter, Rewriting
 from rknn_op.models.rewriting.simulation import as_simulated
@@ -33,6 +34,7 @@ from rknn_op.models.running.sensitivity import tolerating
 from rknn_op.models.running.weights import OpenModel, opened
 from rknn_op.models.running.written_models import SUFFIX, assembled, publish, refuse_output
 from rknn_op.models.toolkits import Answer, Job, build
+from rknn_op.models.unsuitable import remedy
 from rknn_op.runtimes.models import models_of, toolkit_names
 
 Array = Any
@@ -211,8 +213,16 @@ def rewriter_for(
         chip: the chip.
 
     Raises:
-        OpkitError: a form of the user fails, or onnxruntime cannot run the model.
+        OpkitError: the model draws random numbers, a form of the user fails, or onnxruntime cannot
+            run the model.
     """
+    for node in model.nodes:
+        if node.op_type in RANDOM and (instead := remedy(node.domain, node.op_type)):
+            raise OpkitError(
+                f"{printable(str(model.file))}: node {node_path(node.name, 100)!r} "
+                f"({node.op_type}) draws random numbers, so that outputs cannot be compared; "
+                f"{instead}"
+            )
     found = candidates(source.proto, model, nodes, chip.operators, known_forms(Path()))
     with step("comparing each form with its node"):
         rewriter = Rewriter(source, found, inputs, chip)

@@ -247,6 +247,20 @@ def test_frozen_graphs_are_not_rewritten(tmp_path: Path) -> None:
     assert "models of tensorflow are not rewritten; make a custom operator" in message
 
 
+def test_random_numbers(tmp_path: Path) -> None:
+    """Outputs differ from run to run: the cause is named, not --max-error."""
+    nodes = [
+        helper.make_node("Selu", ["x"], ["a"], "/selu"),
+        helper.make_node("RandomNormalLike", ["x"], ["noise"], "/draw"),
+        helper.make_node("Add", ["a", "noise"], ["y"], "/add"),
+    ]
+    message = refused(saved(model(nodes, X, Y, opset=17), tmp_path))
+    assert "node '/draw' (RandomNormalLike) draws random numbers" in message
+    assert message.endswith(
+        "make the noise an input of the model, and let the application draw it\n"
+    )
+
+
 def test_unknown_shape(tmp_path: Path) -> None:
     """A form needs the shape; the message names the node."""
     by_user(

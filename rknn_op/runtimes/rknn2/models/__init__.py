@@ -98,9 +98,10 @@ _NOT_OPERATORS = frozenset(("InputOperator", "OutputOperator"))
 def nodes_of(package: bytes) -> Iterator[tuple[str, str]]:
     """Yield the type and the name of each node in a .rknn file.
 
-    They are strings `<type>:<name>`, after their length; tensors may be `onnx::<name>`.
+    They are strings `<type>:<name>`, after their length. Tensors may be `onnx::<name>`, and
+    instructions of the NPU may look like a type without a name.
     """
-    for found in re.finditer(rb"(?<=\0)([A-Za-z]\w*):(?!:)([^\0]*)(?=\0)", package):
+    for found in re.finditer(rb"(?<=\0)([A-Za-z]\w*):(?!:)([^\0]+)(?=\0)", package):
         start = found.start()
         length = struct.unpack_from("<I", package, start - 4)[0] if start >= 4 else 0
         name = found[1].decode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -77,19 +77,31 @@ def outputs_of(model: OpenModel, inputs: Mapping[str, Array]) -> Mapping[str, Ar
     Raises:
         OpkitError: onnxruntime cannot run it.
     """
+    return next(outputs_of_each(model, [inputs]))
+
+
+def outputs_of_each(
+    model: OpenModel, inputs: Iterable[Mapping[str, Array]]
+) -> Iterator[Mapping[str, Array]]:
+    """Yield the outputs of a model for each of several inputs; see outputs_of."""
     alone: set[str] = set()
 
     def choose(node: Any, _: str) -> Call | None:
         return original(model, node) if node.op_type in alone else None
 
-    while True:
-        try:
-            return staged(model, choose).run(inputs)
-        except OpkitError as error:
-            lacking = missing_operator(str(error))
-            if not lacking or lacking in alone:
-                raise
-            alone.add(lacking)
+    stages = staged(model, choose)
+    for each in inputs:
+        while True:
+            try:
+                outputs = stages.run(each)
+                break
+            except OpkitError as error:
+                lacking = missing_operator(str(error))
+                if not lacking or lacking in alone:
+                    raise
+                alone.add(lacking)
+                stages = staged(model, choose)
+        yield outputs
 
 
 @contextmanager

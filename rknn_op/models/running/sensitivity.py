@@ -10,7 +10,7 @@ import numpy as np
 
 from opkit.common.text import printable, shortened
 from rknn_op.models.differences import Difference, difference
-from rknn_op.models.running.cleaned_models import outputs_of
+from rknn_op.models.running.cleaned_models import outputs_of_each
 from rknn_op.models.running.weights import OpenModel
 
 Array = Any
@@ -43,14 +43,17 @@ def tolerating(
         return (*differences,), []
     random = np.random.default_rng(0)
     changes = dict.fromkeys(expected, 0.0)
-    for _ in range(_RUNS):
-        changed = {
+    changed = (
+        {
             name: array * (1 + _CHANGE * random.standard_normal(array.shape)).astype(array.dtype)
             if array.dtype.kind == "f"
             else array
             for name, array in inputs.items()
         }
-        for name, array in outputs_of(model, changed).items():
+        for _ in range(_RUNS)
+    )
+    for outputs in outputs_of_each(model, changed):
+        for name, array in outputs.items():
             changes[name] = max(changes[name], difference(name, array, expected[name]).error)
     tolerated = tuple(
         replace(each, limit=_MARGIN * changes[each.name], wrong=0)

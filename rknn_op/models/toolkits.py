@@ -91,10 +91,12 @@ class Job:
         model: its file.
         inputs: the arrays to simulate it with, in order, in the dtypes of the simulator; None: it
             is not simulated.
+        disabled_rules: the rules of the toolkit's optimizer that are known to fail for it.
     """
 
     model: Path
     inputs: Sequence[Array] | None = None
+    disabled_rules: Sequence[str] = ()
 
 
 def build(toolkit: Toolkit, python: Path, jobs: Sequence[Job], target: str) -> list[Answer]:
@@ -132,7 +134,7 @@ def _work(toolkit: Toolkit, stem: Path, job: Job) -> dict[str, Any]:
         "inputs": "" if job.inputs is None else str(inputs),
         "outputs": str(stem.with_suffix(".outputs.npz")),
         "log": str(stem.with_suffix(".log")),
-        "rules": [],
+        "rules": [*job.disabled_rules],
     }
 
 

@@ -325,10 +325,10 @@ def _simulated(
     arrays = None if is_scalar else as_simulated(toolkit, inputs.values())
     with temporary_folder() as folder:
 
-        def built(model: OpenModel, name: str) -> Answer:
+        def built(model: OpenModel, name: str, rules: Sequence[str] = ()) -> Answer:
             (folder / name).mkdir()
             file = assembled(model, folder / name, f"model{SUFFIX}", "rewritten")[-1]
-            return build(toolkit, python, [Job(file, arrays)], chip.target)[0]
+            return build(toolkit, python, [Job(file, arrays, rules)], chip.target)[0]
 
         answer = built(rewriting.model, "whole")
         named = zip(rewriting.expected.items(), answer.outputs, strict=False)
@@ -342,7 +342,7 @@ def _simulated(
             types[name] for name in rewriter.tensors() if name in types and name not in ends
         )
         names = [each.name for each in proto.graph.output]
-        shown = built(replace(rewriting.model, proto=proto), "nodes").outputs
+        shown = built(replace(rewriting.model, proto=proto), "nodes", answer.disabled_rules).outputs
     return answer, rewriter.first_wrong({**inputs, **dict(zip(names, shown, strict=False))})
 
 
@@ -375,6 +375,7 @@ def _with_answer(
         if wrong
         else ""
     )
+    notes = [each for each in notes if each not in outcome.notes]
     return replace(
         outcome, toolkit=name, simulated=simulated, notes=(*outcome.notes, *notes), problem=problem
     )

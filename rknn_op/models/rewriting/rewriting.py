@@ -103,6 +103,7 @@ class Rewriter:
         self._found = found
         self._chip = chip
         self._calls: dict[int, tuple[Call, Sequence[Array | None]]] = {}
+        self._simulated: dict[object, Simulated] = {}
         self._notes: list[str] = []
         by_message = {id(each.message): index for index, each in enumerate(found)}
 
@@ -164,22 +165,25 @@ class Rewriter:
         chip = self._chip
         if not (chip.toolkit and chip.python):
             return
-        known: dict[object, Simulated] = {}
+        known = self._simulated
         while True:
+            for index in range(len(self._chosen)):
+                while (each := self._chosen[index]) and (found := known.get(_key(each.body))):
+                    if not found.problem:
+                        break
+                    self.drop(index, found.problem)
             chosen = [(index, each) for index, each in enumerate(self._chosen) if each]
-            new = {_key(each.body): index for index, each in chosen if _key(each.body) not in known}
+            new = {
+                key: Trial(each.body, *self._calls[index])
+                for index, each in chosen
+                if (key := _key(each.body)) not in known
+            }
             if not new:
                 break
-            trials = []
-            for index in new.values():
-                picked = self._chosen[index]
-                assert picked
-                trials.append(Trial(picked.body, *self._calls[index]))
-            results = simulate(trials, chip.toolkit, chip.python, chip.target, chip.operators)
+            results = simulate(
+                [*new.values()], chip.toolkit, chip.python, chip.target, chip.operators
+            )
             known.update(zip(new, results, strict=True))
-            for index, each in chosen:
-                if problem := known[_key(each.body)].problem:
-                    self.drop(index, problem)
         self._chosen = [
             each and replace(each, simulated=known[_key(each.body)]) for each in self._chosen
         ]

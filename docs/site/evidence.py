@@ -42,16 +42,19 @@ The way of models with random weights in small configurations from PyTorch to RK
 and rk3588, by `scan`, `create --from`, `check` and `graft --toolkit`, without a change by hand.
 RAFT was written for it, the others are those of transformers. `torchscript` is PyTorch's older
 exporter, `dynamo` the newer one. *missing* are the operators that are missing or that a custom
-operator cannot replace, with the counts of their nodes, *cleaned* the same after cleaning. *equal*
-is the count of grafted nodes with the original's outputs, *built* whether the toolkit built the
-grafted model, or the cleaned one where nothing is missing. *simulated* are the grafted model's
-outputs in the toolkit's simulator: equal, or sensitive, where 0.2 % of noise on the inputs changes
-the original's outputs as much, so that they prove nothing. The table is made from
-`docs/architectures.yml`, which `python -m tests.models.architecture_table` writes.
+operator cannot replace, with the counts of their nodes, *cleaned* the same after cleaning.
+*rewritten* are those of them that `rewrite --toolkit` writes with operators that the chip has, each
+right in the simulator: they need no custom operator. *equal* is the count of grafted nodes with the
+original's outputs, *built* whether the toolkit built the grafted model, or the cleaned one where
+nothing is missing. *simulated* are the grafted model's outputs in the toolkit's simulator: equal,
+or sensitive, where 0.2 % of noise on the inputs changes the original's outputs as much, so that
+they prove nothing. The table is made from `docs/architectures.yml`, which
+`python -m tests.models.architecture_table` writes.
 
-| model | exporter | missing | cleaned | made | green | equal | built | simulated |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| model | exporter | missing | cleaned | rewritten | made | green | equal | built | simulated |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 """
+_CELLS = ("missing", "cleaned", "rewritten", "made", "green")
 _LIMITS = """\
 ## Limits
 
@@ -132,12 +135,21 @@ def _table(rows: Mapping[str, Mapping[str, Any]]) -> str:
     for name, found in rows.items():
         cells = [
             *name.split(", "),
-            *(_names(found[key]) for key in ("missing", "cleaned", "made", "green")),
+            *(_names(found[key]) for key in _CELLS),
             f"{found['equal']} of {found['nodes']}" if found["nodes"] else "",
             "yes" if found["built"] else "no",
             _simulated(found),
         ]
         text += f"| {' | '.join(cells)} |\n"
+    built = [found for found in rows.values() if found["built"]]
+    rewritten, cleaned = (
+        sum(count for found in built for count in found[key].values())
+        for key in ("rewritten", "cleaned")
+    )
+    text += (
+        f"\nIn the models that are built, {rewritten} of the {cleaned} nodes that cleaning leaves "
+        "missing are rewritten.\n"
+    )
     failed = {name: found for name, found in rows.items() if not found["built"]}
     models: dict[str, list[str]] = {}
     for name, found in failed.items():

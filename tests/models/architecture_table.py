@@ -39,6 +39,8 @@ Row = dict[str, Any]
 
 missing: missing or unsuitable operator -> count of its nodes in the exported model.
 cleaned: the same in the cleaned model.
+rewritten: operator -> count of the cleaned model's nodes that `rewrite` writes with operators that
+    the chip has.
 refused: what the converter refuses in the cleaned model, by the lists.
 made: the operators with a repository.
 green: those of them whose check passes.
@@ -115,7 +117,9 @@ def row(model: Path, toolkit: Path) -> Row:
     nodes: list[str] = []
     sensitive: list[str] = []
     is_built = bool(cleaned["toolkit"]["version"]) and not cleaned["missing"]
+    rewritten: dict[str, int] = {}
     if cleaned["missing"]:
+        rewritten = _rewritten(model, toolkit, _counts(cleaned))
         run("create", "--from", model.name, "--all", "-p", "operators", "--toolkit", toolkit)
         made = sorted(path.parent.name for path in folder.glob("operators/*/op.yml"))
     green = [name for name in made if run("check", "-p", f"operators/{name}").returncode == 0]
@@ -129,6 +133,7 @@ def row(model: Path, toolkit: Path) -> Row:
     return {
         "missing": _counts(exported),
         "cleaned": _counts(cleaned),
+        "rewritten": rewritten,
         "refused": [each["problem"] for each in cleaned["refused"]],
         "made": made,
         "green": green,
@@ -138,6 +143,20 @@ def row(model: Path, toolkit: Path) -> Row:
         "sensitive": sensitive,
         "reasons": reasons,
     }
+
+
+def _rewritten(model: Path, toolkit: Path, cleaned: Mapping[str, int]) -> dict[str, int]:
+    """Rewrite a model; return operator -> count of its rewritten nodes."""
+    output = model.with_name("rewritten.onnx")
+    done = process("rewrite", model.name, "-o", output.name, "--toolkit", toolkit, cwd=model.parent)
+    assert "Traceback" not in done.stderr, done.stderr
+    if not output.exists():
+        assert "error: " in done.stderr, done.stderr
+        return {}
+    scan = process("scan", output.name, "--as-is", "--json", cwd=model.parent)
+    left = _counts(json.loads(scan.stdout))
+    counts = {op_type: count - left.get(op_type, 0) for op_type, count in cleaned.items()}
+    return {op_type: count for op_type, count in counts.items() if count}
 
 
 def _counts(scan: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, int]:

@@ -62,6 +62,7 @@ def problem(tried: Case) -> str:
     return node_tests.problem(FORMS[tried.node.op_type], tried)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op_type", FORMS)
 def test_node_tests(op_type: str) -> None:
     for form in FORMS[op_type]:

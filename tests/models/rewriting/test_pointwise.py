@@ -66,6 +66,7 @@ def problem(op_type: str, tried: Case) -> str:
     return node_tests.problem(forms_of("", op_type, MAX_OPSET, own_forms()), tried)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op_type", EXAMPLES)
 def test_node_tests(op_type: str) -> None:
     found: dict[str, str] = {}

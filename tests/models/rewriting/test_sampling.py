@@ -33,6 +33,7 @@ def problem(tried: Case) -> str:
     return prove(made.body, made.original, made.inputs).problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op_type", FORMS)
 def test_node_tests(op_type: str) -> None:
     results = [

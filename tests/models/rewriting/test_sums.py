@@ -73,6 +73,7 @@ def problem(form: Form, tried: Case, changing: Sequence[str] | None = None) -> s
     return prove(made.body, made.original, made.inputs).problem
 
 
+@pytest.mark.slow
 def test_node_tests() -> None:
     for op_type, forms in FORMS.items():
         for form in forms:

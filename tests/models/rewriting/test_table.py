@@ -27,17 +27,20 @@ GridSample RoiAlign DFT STFT Col2Im Einsum RotaryEmbedding Det TopK AffineGrid D
 """Operators that are rewritten, unless each chip has them."""
 
 
+@pytest.mark.slow
 def test_every_operator_has_a_form() -> None:
     known = {example.form.op_type for example in examples()}
     lacking = [op for op in WANTED if any(each.missing(op) for each in lists().values())]
     assert sorted({*lacking} - known) == []
 
 
+@pytest.mark.slow
 def test_a_form_of_each_operator_is_right() -> None:
     right = {each.form.op_type for each in examples() if not each.proof.problem}
     assert {each.form.op_type for each in examples()} == right
 
 
+@pytest.mark.slow
 def test_forms_are_those_of_the_page() -> None:
     found = [[*of_this_pc(each)] for each in examples()]
     assert [row[:FLOAT16] for row in found] == [row[:FLOAT16] for row in ROWS]

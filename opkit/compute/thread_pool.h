@@ -31,8 +31,8 @@ enum {
 };
 
 /* A loop, whose parts several threads take one by one. */
-struct opkit_loop {
-    opkit_loop_body body;
+struct opkit_shared_loop {
+    void (*body)(const void *context, size_t begin, size_t end);
     const void *context;
     size_t count;
     size_t part; /* indices in a part, but the last */
@@ -52,14 +52,14 @@ static struct {
     pthread_t workers[OPKIT_MAX_THREADS - 1];
     pid_t process; /* that has the workers, unlike processes that it forks; atomic */
     bool is_busy; /* with a loop; atomic */
-    struct opkit_loop *loop; /* open for workers, or NULL; with opkit_pool_lock, as is the rest */
+    struct opkit_shared_loop *loop; /* for workers, or NULL; with opkit_pool_lock, as the rest */
     unsigned long turn; /* the number of the loop: no worker enters one twice */
     size_t active; /* workers in the loop */
     bool is_ending;
 } opkit_pool;
 
 /* Takes parts of a loop, until none is left. */
-static inline void opkit_run_parts(struct opkit_loop *loop) OPKIT_NOEXCEPT
+static inline void opkit_run_parts(struct opkit_shared_loop *loop) OPKIT_NOEXCEPT
 {
     size_t index;
 
@@ -76,7 +76,7 @@ static inline void *opkit_run_worker(void *unused)
 
     pthread_mutex_lock(&opkit_pool_lock);
     while (!opkit_pool.is_ending) {
-        struct opkit_loop *loop = opkit_pool.loop;
+        struct opkit_shared_loop *loop = opkit_pool.loop;
         if (loop == NULL || turn == opkit_pool.turn) {
             pthread_cond_wait(&opkit_pool_wakes, &opkit_pool_lock);
             continue;
@@ -189,11 +189,12 @@ __attribute__((destructor)) static void opkit_unload_threads(void)
  * Runs a loop in several threads, and returns true. Returns false if the caller has to run it
  * alone: without workers, in a forked process, and beside or inside of another loop.
  */
-static inline bool opkit_share_loop(size_t count, size_t grain, opkit_loop_body body,
+static inline bool opkit_share_loop(size_t count, size_t grain,
+                                    void (*body)(const void *context, size_t begin, size_t end),
                                     const void *context) OPKIT_NOEXCEPT
 {
     const size_t workers = __atomic_load_n(&opkit_pool.worker_count, __ATOMIC_ACQUIRE);
-    struct opkit_loop loop;
+    struct opkit_shared_loop loop;
 
     if (workers == 0 || __atomic_load_n(&opkit_pool.process, __ATOMIC_RELAXED) != getpid() ||
         __atomic_test_and_set(&opkit_pool.is_busy, __ATOMIC_ACQUIRE)) {

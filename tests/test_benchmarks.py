@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,9 @@ import pytest
 
 from benchmarks import board_times, build, command, results_file
 from benchmarks.mutations import __main__ as mutations
-from benchmarks.mutations import python_changes
-from benchmarks.mutations.nearest import NEAREST, nearest
+from benchmarks.mutations import python_changes, reach
+from benchmarks.mutations.folders import TESTS, folder_tests
+from benchmarks.mutations.outcomes import Outcomes
 from benchmarks.operator_lists import __main__ as operator_lists
 from benchmarks.operator_lists import contexts
 from benchmarks.operator_lists.__main__ import Build
@@ -300,26 +302,57 @@ def test_placeholders_of_a_template_stay() -> None:
     assert change.apply(b"z = f($x, $y)\n") == b"z = f($y, $x)\n"
 
 
-def test_sources_have_nearest_tests() -> None:
+def test_sources_have_tests_of_their_folder() -> None:
     """No entry is without a source, and all tests exist."""
     sources = mutations.sources()
     assert len(sources) > 250
-    assert all(nearest(path) for path in sources)
-    assert {*NEAREST.values()} == {nearest(path) for path in sources}
-    for tests in NEAREST.values():
+    assert {*TESTS.values()} == {folder_tests(path) for path in sources}
+    for tests in TESTS.values():
         assert all((ROOT / test).exists() for test in tests), tests
+
+
+def test_order_of_tests() -> None:
+    seconds = {"a.py::f[1]": 0.1, "a.py::f[2]": 0.2, "a.py::f[3]": 0.15, "b.py::g": 3, "c.py::h": 2}
+    order = ["a.py::f[1]", "c.py::h", "b.py::g", "a.py::f[3]", "a.py::f[2]"]
+    assert mutations.in_order(seconds, seconds) == order
+
+
+@pytest.mark.slow
+def test_changes_of_every_source() -> None:
+    def count(path: str) -> int:
+        original = (ROOT / path).read_bytes()
+        changes = mutations.changes(path)
+        assert all(change.apply(original) != original for change in changes), path
+        return len(changes)
+
+    sources = mutations.sources()
+    with ThreadPoolExecutor() as pool:
+        counts = dict(zip(sources, pool.map(count, sources), strict=True))
+    assert sum(counts.values()) > 30_000
+    assert counts["opkit/compute/thread_pool.h"] > 100
+    # The others have types, declarations and constants alone.
+    programs = {path for path in sources if path.endswith(".c") and not counts[path]}
+    assert all("stub" in path or "device_library" in path for path in programs), programs
 
 
 @pytest.mark.slow
 def test_mutations(tmp_path: Path) -> None:
     """They run in a copy; the share and the survivors are printed."""
+    pytest.importorskip("coverage", minversion="7.13")
     path = ROOT / "opkit/common/code_layout.py"
     before = path.stat().st_mtime_ns
-    settings = ("--only", "opkit/common/code_layout.py", "--count", "2", "--output", str(tmp_path))
-    printed = run("benchmarks.mutations", *settings)
-    assert (
-        len(re.findall(r"^(noticed|lives): opkit/common/code_layout\.py:\d+ ", printed, re.M)) == 2
-    )
+    tests = "tests/files/test_layout.py"
+    settings = ("--only", "opkit/common/code_layout.py", "--tests", tests, "--count", "2")
+    folders = ("--records", str(tmp_path / "records"), "--output", str(tmp_path))
+    printed = run("benchmarks.mutations", *settings, *folders)
+    place = r"opkit/common/code_layout\.py:\d+ .*"
+    by = rf" by {re.escape(tests)}::\w+.*"
+    assert len(re.findall(rf"^(noticed: {place}{by}|lives: {place})$", printed, re.M)) == 2
+    (folder,) = (tmp_path / "records").iterdir()
+    record = reach.Record(folder / "lines", Outcomes.read(folder / "outcomes.json"))
+    number = path.read_text().split("indent = ")[0].count("\n") + 1
+    assert record.reaching("opkit/common/code_layout.py", [number]) == {f"{tests}::test_c_calls"}
+    assert len(record.reaching("opkit/common/code_layout.py", [1])) > 3
     ((changes, noticed, share),) = rows((tmp_path / "RESULTS.md").read_text())["all"]
     assert (changes, share) == ("2", f"{50 * int(noticed)} %")
     assert path.stat().st_mtime_ns == before

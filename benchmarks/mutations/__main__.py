@@ -1,38 +1,43 @@
 """Change the project's code a little, and count the changes that no test notices.
 
     nice python -m benchmarks.mutations --count 300 --seed 1 --output benchmarks
-    python -m benchmarks.mutations --only opkit/manifest.py --only rknn_op/upkeep --count 50
+    python -m benchmarks.mutations --only rknn_op/models --tests tests/models --count 50
 
-Each change is tried in a copy of the project, with the nearest tests of its source, by nearest.py.
+Each change is tried in a copy of the project: by the tests that reach its lines, the quickest ones
+first, until one fails, then by the other tests of its folder. A first run of the tests records the
+lines that they reach; build/mutations keeps it until the code or the tests change. What coverage
+does not see (C, templates) has the tests of its folder, by folders.py.
 The work tree stays as it is. The same seed gives the same changes in the same order.
 Python is changed by `ast`, C by clang, as by `scons check mutate=`. Existing tools do not fit:
 mutmut calls changed functions in its own process, and cosmic-ray has one test command for all
-modules; here, much of the code runs in processes of generated repositories, and the nearest tests
-save hours.
+modules; here, much of the code runs in processes of generated repositories.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks import results_file
 from benchmarks.mutations import c_changes, python_changes
-from benchmarks.mutations.copies import copied, passes
-from benchmarks.mutations.nearest import nearest
+from benchmarks.mutations.copies import copied, run_tests
+from benchmarks.mutations.folders import folder_tests
+from benchmarks.mutations.outcomes import Outcomes
+from benchmarks.mutations.reach import Record, recorded
 from opkit.common.errors import OpkitError
 from opkit.mutation.mutants import Change
 from opkit.mutation.run import lines, ordered
 from opkit.mutation.trials import COUNTED, Outcome, killing_children
 
 ROOT = Path(__file__).resolve().parents[2]
+RECORDS = ROOT / "build/mutations"
 COMMAND = "python -m benchmarks.mutations"
 FOLDERS = ("opkit", "rknn_op")
-# OpenCL C, and interfaces without code.
-_LEFT_OUT = {"declarations", "prelude", "include"}
+# OpenCL C, interfaces without code, and a program that includes generated headers.
+_LEFT_OUT = {"declarations", "prelude", "include", "application"}
 _TIMEOUT = 4  # times the tests' time without a change
 _MIN_TIMEOUT = 30.0  # seconds, for a busy PC
 
@@ -70,66 +75,129 @@ def changes(path: str) -> list[Change]:
         return []
 
 
+def in_order(tests: Iterable[str], seconds: Mapping[str, float]) -> list[str]:
+    """Return tests, the quickest first, but another parameter of a function after all functions.
+
+    Args:
+        tests: the names of the tests.
+        seconds: test -> its time.
+    """
+    ranks = Counter[str]()
+    order = []
+    for test in sorted(tests, key=lambda test: (seconds[test], test)):
+        function = test.partition("[")[0]
+        order.append((ranks[function], test))
+        ranks[function] += 1
+    return [test for _, test in sorted(order, key=lambda item: item[0])]
+
+
 class Trials:
     """Tries changes in a copy of the project.
 
     Args:
         copy: the copy.
+        record: the tests of the copy without a change.
         kill: kills the processes of a trial.
-        slow: whether to run slow tests, too.
+        seconds: the longest time of the tests of a change, the quickest ones first.
     """
 
-    def __init__(self, copy: Path, kill: Callable[[], None], slow: bool) -> None:
+    def __init__(
+        self, copy: Path, record: Record, kill: Callable[[], None], seconds: float
+    ) -> None:
         self.copy = copy
+        self.record = record
         self.kill = kill
-        self.slow = slow
-        self._timeouts: dict[tuple[str, ...], float] = {}
+        self.seconds = seconds
+        self._passing = set[str]()
 
-    def outcome(self, change: Change) -> Outcome:
-        """Return the outcome of a change.
+    def outcome(self, change: Change) -> tuple[Outcome, str]:
+        """Return the outcome of a change, and the test that notices it.
 
         Raises:
-            OpkitError: the nearest tests fail without the change.
+            OpkitError: the tests cannot be collected without a change.
         """
+        original = (self.copy / change.file).read_bytes()
+        if change.file.endswith(".c"):  # a header's functions have no code of their own
+            code = c_changes.compiled(self.copy, change.file)
+            with self._changed(change, original):
+                changed = c_changes.compiled(self.copy, change.file)
+            if changed in (code, None):
+                return Outcome.SAME_CODE if changed else Outcome.DOES_NOT_COMPILE, ""
+        for tests in self._stages(change, original):
+            with self._changed(change, original):
+                outcomes = self._run(tests)
+            if test := next(iter(outcomes.failed), ""):
+                if self._passes_alone(test):
+                    return Outcome.NOTICED, test
+                del self.record.outcomes.seconds[test]
+                return self.outcome(change)
+            if outcomes.status:
+                self._assert_collected(tests)
+                return Outcome.NOTICED, "a timeout" if outcomes.status < 0 else "no collection"
+        return Outcome.LIVES, ""
+
+    def _stages(self, change: Change, original: bytes) -> Iterator[list[str]]:
+        """Yield the reaching tests, then the others of the folder, both in the order of a run."""
+        times = self.record.outcomes.seconds
+        rest = self.seconds
+        done = set[str]()
+        begin, end = (original[:place].count(b"\n") + 1 for place in change.span)
+        reaching = self.record.reaching(change.file, range(begin, end + 1))
+        for group in (reaching, *map(self._within, folder_tests(change.file))):
+            stage = []
+            for test in in_order(group - done, times):
+                if times[test] > rest:
+                    break
+                rest -= times[test]
+                stage.append(test)
+            done |= group
+            if stage:
+                yield stage
+
+    def _within(self, path: str) -> set[str]:
+        """Return the tests of a file or a folder."""
+        beginnings = (f"{path}::", f"{path}/")
+        return {test for test in self.record.outcomes.seconds if test.startswith(beginnings)}
+
+    @contextmanager
+    def _changed(self, change: Change, original: bytes) -> Iterator[None]:
         source = self.copy / change.file
-        timeout = self._timeout(nearest(change.file))
-        original = source.read_bytes()
-        is_program = change.file.endswith(".c")
-        code = c_changes.compiled(self.copy, change.file) if is_program else None
         source.write_bytes(change.apply(original))
         try:
-            if is_program:
-                changed = c_changes.compiled(self.copy, change.file)
-                if changed in (code, None):
-                    return Outcome.SAME_CODE if changed else Outcome.DOES_NOT_COMPILE
-            is_alive = passes(self.copy, nearest(change.file), timeout, self.slow)
-            return Outcome.LIVES if is_alive else Outcome.NOTICED
+            yield
         finally:
             source.write_bytes(original)
             self.kill()
 
-    def _timeout(self, tests: tuple[str, ...]) -> float:
-        """Return the time limit of tests; run them without a change, once."""
-        if tests not in self._timeouts:
-            begin = time.monotonic()
-            if not passes(self.copy, tests, 1800, self.slow):
-                raise OpkitError(f"the tests fail without a change: {' '.join(tests)}")
-            seconds = time.monotonic() - begin
-            self._timeouts[tests] = _MIN_TIMEOUT + _TIMEOUT * seconds
-        return self._timeouts[tests]
+    def _run(self, tests: Sequence[str]) -> Outcomes:
+        times = self.record.outcomes.seconds
+        limit = _MIN_TIMEOUT + _TIMEOUT * sum(times[test] for test in tests)
+        # One after the other: a failure ends the run before a slower test begins.
+        return run_tests(self.copy, tests, ("-x", "-n", "0", "-m", ""), limit)
+
+    def _passes_alone(self, test: str) -> bool:
+        """Return whether a test passes without a change, and not only among others."""
+        if test not in self._passing and test in self._run([test]).seconds:
+            self._passing.add(test)
+        return test in self._passing
+
+    def _assert_collected(self, tests: Sequence[str]) -> None:
+        options = ("-n", "0", "-m", "", "--collect-only")
+        if run_tests(self.copy, tests, options).status:
+            raise OpkitError(f"cannot be collected without a change: {' '.join(tests)}")
 
 
 def try_changes(
     order: Iterator[Change], count: int, trials: Trials
-) -> Iterator[tuple[Change, Outcome]]:
+) -> Iterator[tuple[Change, Outcome, str]]:
     """Try changes until `count` of them have other code; yield each with its outcome."""
     while count:
         change = next(order, None)
         if change is None:
             return
-        outcome = trials.outcome(change)
+        outcome, test = trials.outcome(change)
         count -= outcome in COUNTED
-        yield change, outcome
+        yield change, outcome, test
 
 
 def report(results: Results) -> str:
@@ -158,24 +226,37 @@ def _folder(change: Change) -> str:
     return "/".join(change.file.split("/")[:-1][:3])
 
 
+def _summary(record: Record) -> str:
+    outcomes = record.outcomes
+    failed = "".join(f"\n    {test}" for test in outcomes.failed)
+    left_out = f"; {len(outcomes.failed)} fail without a change:{failed}" if failed else ""
+    return f"{len(outcomes.seconds)} tests pass{left_out}"
+
+
 def main() -> None:
     """Parse the command line, try the changes, and print the survivors."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--count", type=int, default=100, help="of changes to try")
     parser.add_argument("--seed", default="0", help="of the random choice")
     parser.add_argument("--only", action="append", default=[], help="the beginning of a path")
+    parser.add_argument("--tests", action="append", help="a file or folder of tests to run")
     parser.add_argument("--slow", action="store_true", help="run slow tests, too")
+    parser.add_argument("--seconds", type=float, default=600, help="of tests for a change")
+    parser.add_argument("--records", type=Path, default=RECORDS, help="the folder of the records")
     parser.add_argument("--output", type=Path, help="the folder of RESULTS.md to write into")
     options = parser.parse_args()
     found = [change for path in sources(options.only) for change in changes(path)]
     order = ordered(found, options.seed.encode())
     results = []
     with killing_children() as kill, copied(ROOT) as copy:
-        trials = Trials(copy, kill, options.slow)
         try:
-            for change, outcome in try_changes(order, options.count, trials):
+            record = recorded(copy, options.tests or ["tests"], options.slow, options.records)
+            print(_summary(record), flush=True)
+            trials = Trials(copy, record, kill, options.seconds)
+            for change, outcome, test in try_changes(order, options.count, trials):
                 results.append((change, outcome))
-                print(f"{outcome.name.lower()}: {' '.join(lines(change))}", flush=True)
+                by = f" by {test}" if test else ""
+                print(f"{outcome.name.lower()}: {' '.join(lines(change))}{by}", flush=True)
         except KeyboardInterrupt:
             print("interrupted")
         except OpkitError as error:

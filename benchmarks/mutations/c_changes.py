@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from itertools import chain
 from pathlib import Path
 
 from opkit import toolchains
@@ -13,9 +14,18 @@ from opkit.mutation.plan import c_tree
 from opkit.toolchains.abi import ABIS
 
 _ARGUMENTS = (
-    *("-D_GNU_SOURCE=", "-I.", "-Iopkit/runtimes/rknn/include", "-Iopkit/runtimes/rknn2/include"),
-    "-std=c11",
+    *("-D_GNU_SOURCE=", "-I.", "-std=c11"),
+    *("-Iopkit/runtimes/rknn/include", "-Iopkit/runtimes/rknn2/include"),
 )
+_THREADS = {
+    "opkit/compute/": ("-DOPKIT_THREADS=0",),
+    "opkit/runtimes/rknn2/custom_op.h": (
+        "-DOPKIT_THREADS=0",
+        "-include",
+        "opkit/compute/parallel.h",
+    ),
+}
+"""The beginning of a path -> the arguments for the code of operators with `threads`."""
 
 
 def changes(root: Path, file: str) -> list[Change]:
@@ -28,7 +38,9 @@ def changes(root: Path, file: str) -> list[Change]:
     Raises:
         OpkitError: clang cannot read the source alone.
     """
-    tree = c_source.read(c_tree(file, _ARGUMENTS, root), file)
+    threads = [words for start, words in _THREADS.items() if file.startswith(start)]
+    arguments = [*_ARGUMENTS, *chain.from_iterable(threads)]
+    tree = c_source.read(c_tree(file, arguments, root), file)
     return changes_of_tree(tree, (root / file).read_bytes(), file)
 
 

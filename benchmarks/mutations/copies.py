@@ -7,12 +7,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.mutations import outcomes
+from benchmarks.mutations.outcomes import FILE, Outcomes
+
 _SETTINGS = "user.name=mutations user.email=mutations@localhost commit.gpgSign=false".split()
-_PYTEST = "-m pytest -x -q -n 0 --no-header -p no:cacheprovider".split()
+_PYTEST = f"-m pytest -q --no-header -p no:cacheprovider -p {outcomes.__name__}".split()
 
 
 @contextmanager
@@ -37,33 +41,41 @@ def _tracked(project: Path) -> list[str]:
     return [name for name in names if os.path.lexists(project / name)]
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Return the environment for the project's pytest, which needs its plugins."""
-    return {k: v for k, v in os.environ.items() if k != "PYTEST_DISABLE_PLUGIN_AUTOLOAD"}
+    left_out = ("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTHONDONTWRITEBYTECODE")
+    return {k: v for k, v in os.environ.items() if k not in left_out}
 
 
-def passes(copy: Path, tests: Sequence[str], timeout: float, slow: bool) -> bool:
-    """Run tests until one fails; return whether all pass in time.
+def run_tests(
+    copy: Path,
+    tests: Iterable[str],
+    options: Sequence[str] = (),
+    timeout: float | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> Outcomes:
+    """Run tests; return their outcomes.
 
     Args:
         copy: the copy of the project.
-        tests: files and folders of tests.
+        tests: files, folders and names of tests.
+        options: of pytest.
         timeout: the time limit, in seconds.
-        slow: whether to run tests that are marked as slow, too.
+        variables: the environment of the tests, in addition to this process's.
     """
-    selected = ("-m", "") if slow else ()
-    run = subprocess.Popen(
-        [sys.executable, *_PYTEST, *selected, *tests],
-        cwd=copy,
-        env={**_environment(), "PYTHONDONTWRITEBYTECODE": "1"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        return run.wait(timeout) == 0
-    except subprocess.TimeoutExpired:
-        return False
-    finally:
+    with tempfile.TemporaryDirectory(prefix="mutations-") as folder:
+        file = Path(folder, "outcomes.json")
+        run = subprocess.Popen(
+            [sys.executable, *_PYTEST, *options, *tests],
+            cwd=copy,
+            env={**environment(), **(variables or {}), FILE: str(file)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        with suppress(subprocess.TimeoutExpired):
+            run.wait(timeout)
         run.kill()
-        run.wait()
+        status = run.wait()
+        found = Outcomes.read(file) if file.exists() else Outcomes()
+        return replace(found, status=status)

@@ -79,6 +79,18 @@ def test_indices_are_in_the_range_of_their_axis(tmp_path: Path, operator: str) -
     assert (ids.min(), ids.max()) == (0, size - 1)
 
 
+@pytest.mark.parametrize("sizes", [(3, 9), (9, 3)])
+def test_indices_of_several_tables_are_in_the_smallest(
+    tmp_path: Path, sizes: tuple[int, int]
+) -> None:
+    nodes = [helper.make_node("Gather", [f"t{size}", "ids"], [f"y{size}"]) for size in sizes]
+    tables = [constant(f"t{size}", np.zeros((size, 2), np.float32)) for size in sizes]
+    outputs = [value(f"y{size}", None) for size in sizes]
+    ids = value("ids", [500], INT64)
+    found = onnx_model.read(saved(model(nodes, [ids], outputs, tables), tmp_path))
+    assert random_inputs(found)["ids"].max() == 2
+
+
 @pytest.mark.parametrize(
     ("shape", "expected"),
     [(["batch", 3], (1, 3)), ([4, "N", 2], (4, 1, 2)), ([None, 3], (1, 3)), ([2, 3], None)],

@@ -17,7 +17,7 @@ from onnx import TensorProto, helper
 
 from opkit.common.errors import OpkitError
 from rknn_op.models.running.stages import Call, Staged, original, staged, tensor_types
-from rknn_op.models.running.weights import OpenModel, opened
+from rknn_op.models.running.weights import OpenModel, location, opened
 from tests.models.models import constant, model, saved, value
 
 INT64 = TensorProto.INT64
@@ -268,6 +268,14 @@ def test_large_weights_are_files(tmp_path: Path, max_inline: int) -> None:
         assert bool(found.proto.ByteSize() > 64 * 64) is bool(max_inline)
         assert bool((folder / "weights.bin").stat().st_size) is not bool(max_inline)
     assert not folder.exists()
+
+
+def test_weights_begin_on_pages(tmp_path: Path) -> None:
+    proto = shared_weights()
+    proto.graph.initializer.insert(0, constant("few", np.ones(3, np.float32)))
+    with opened(saved(proto, tmp_path), 0) as found:
+        places = {each.name: location(each)[1] for each in found.proto.graph.initializer}
+    assert places == {"few": 0, "w": 4096}
 
 
 def test_external_data(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ Array = Any
 
 def _take(names: set[str], wanted: str) -> str:
     """Return a unique name similar to the wanted one; add it to the names of all tensors."""
-    others = (f"{wanted}_{index}" for index in range(1, len(names) + 1))
+    others = (f"{wanted}_{index}" for index in itertools.count(1))
     name = wanted if wanted not in names else next(each for each in others if each not in names)
     names.add(name)
     return name

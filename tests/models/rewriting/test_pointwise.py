@@ -226,6 +226,12 @@ def test_conditions(tried: Case, reason: str) -> None:
     assert reasons == [reason]
 
 
+def test_shrink_at_zero() -> None:
+    (form,) = own_forms()["", "Shrink"]
+    made = trial(form, case("Shrink", [X], lambd=0.0))
+    assert prove(made.body, made.original, made.inputs).problem == ""
+
+
 @pytest.mark.parametrize(
     ("tried", "reason"),
     [

@@ -217,6 +217,6 @@ def test_params_in_vendors_driver(tmp_path: Path) -> None:
     }
     for path, text in texts.items():
         (repository.path / path).write_text(text)
-    run = check(repository, f"driver={Path(RKNPU_DRIVER).absolute()}")
+    run = check(repository, f"driver={Path(RKNPU_DRIVER).absolute()}", "verbose=1")
     assert run.returncode == 0, run.stdout + run.stderr
     assert [*results(run.stdout).values()] == [2, 2]

@@ -658,7 +658,7 @@ def test_parameter_types_are_checked(
         SCALAR: vx.scalar(),
         ARRAY: vx.made("vxCreateArray", INT32, 1),
         0x811: vx.made("vxCreateArray", INT32, 0),
-        0x801: vx.context,
+        0x801: c_void_p(vx.context),
         None: None,
     }
     operator = Operator(vx, declared)

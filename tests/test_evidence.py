@@ -27,6 +27,15 @@ def test_tests_exist() -> None:
         assert (ROOT / file).is_file(), file
 
 
+def test_questions_are_recorded() -> None:
+    """The claim on the driver's answers has the count of the recorded ones."""
+    [(count, file)] = re.findall(
+        r"to (\S+) questions, `([^`]+)`", "\n".join(c.text for c in CLAIMS)
+    )
+    answers = (ROOT / file).read_text().splitlines()
+    assert int(count.replace(",", "")) == len(answers) - 1  # without the header
+
+
 def test_messages_are_those_of_the_code() -> None:
     """Each message is in the code, and each event on something unknown is in the data."""
     folder = ROOT / "opkit/runtimes/rknn/vx"

@@ -119,6 +119,11 @@ def options(variables: Any, operator: OpSpec) -> None:
     )
 
 
+def _in_parallel(workers: str) -> bool:
+    """Return whether the option asks for other processes than pytest's own."""
+    return workers not in ("", "1")
+
+
 def check(env: Any, request: Request) -> None:
     """Refuse invalid executors.
 
@@ -129,7 +134,7 @@ def check(env: Any, request: Request) -> None:
     workers = env["workers"]
     if workers and not re.fullmatch(r"auto|[1-9][0-9]{0,2}", workers):
         raise OpkitError(f"workers: invalid {workers!r} (expected a number up to 999, or auto)")
-    if workers and importlib.util.find_spec("xdist") is None:
+    if _in_parallel(workers) and importlib.util.find_spec("xdist") is None:
         raise OpkitError(
             f"workers={workers} requires pytest-xdist, which is not installed: "
             f"{sys.executable} -m pip install pytest-xdist"
@@ -349,7 +354,7 @@ def _run_pytest(
     session.write(FILE)
     pytest = [
         *command("-v" if shows_all else "-q"),
-        *(("-n", workers) if workers and not session.case else ()),
+        *(("-n", workers) if _in_parallel(workers) and not session.case else ()),
     ]
     status = subprocess.run(pytest, check=False, pass_fds=kept_files).returncode
     log = run_log.read(LOG)

@@ -71,6 +71,7 @@ class Candidate:
         in_vendor_runtime: whether a vendor's runtime rounds inputs, too; the tolerance is then that
             of outputs before they are rounded.
         flushed_dtypes: see FlushingKernel.
+        reads_reference: see VendorKernel; also a converter that runs the reference.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Candidate:
     vendor_operator: str = ""
     in_vendor_runtime: bool = False
     flushed_dtypes: Collection[str] = ()
+    reads_reference: bool = False
 
 
 # ---- A test --------------------------------------------------------------------------------------
@@ -108,7 +110,7 @@ def check_cpu_kernel(
     vendor's own runtime the CPU kernel runs, with the tolerance of the test.
 
     A test that changes the reference passes changes_reference=True. Simulators, which read its
-    file, and runtimes with a shape rule in C skip its cases.
+    file, and runtimes with a shape rule in C leave out its cases.
     """
     with errors_fail_test(CPU_KERNEL.name, case):
         test = running_test()
@@ -116,25 +118,39 @@ def check_cpu_kernel(
         tolerance = read_tolerance(operator, case, max_ulp, max_error)
         kernels = operator.cpu_kernels(test.session.executors)
         candidates = [_of_kernel(name, kernel, tolerance) for name, kernel in kernels.items()]
-        simulators = test.session.simulators
+        for name, simulated in operator.simulated_kernels(test.session.simulators).items():
+            own, precision = simulated.vendor_operator, simulated.precision
+            limits = Tolerance(simulated.max_ulp, tolerance.max_error if own else None)
+            candidate = Candidate(name, simulated, limits, precision, own, reads_reference=True)
+            candidates.append(candidate)
+        for name, vendor in operator.vendor_kernels(test.session.vendor_runtimes).items():
+            candidate = replace(
+                _of_kernel(name, vendor, tolerance),
+                precision=vendor.precision,
+                in_vendor_runtime=True,
+                reads_reference=vendor.reads_reference,
+            )
+            candidates.append(candidate)
         if changes_reference:
-            left_out = [name for name in kernels if kernels[name].convention.has_shape_rule]
-            candidates = [each for each in candidates if each.name not in left_out]
-            left_out += [each.name for each in (*simulators, *test.session.vendor_runtimes)]
-            left_out += [REFERENCE] if case.recorded else []
+            reasons = {each.name: _own_reference(each) for each in candidates}
+            candidates = [each for each in candidates if not reasons[each.name]]
+            if case.recorded:
+                reasons[REFERENCE] = "the recorded outputs are of the unchanged one"
             case = replace(case, recorded={})
-            test.results += [Result(name, case.name, left_out=True) for name in left_out]
-        else:
-            for name, simulated in operator.simulated_kernels(simulators).items():
-                own = simulated.vendor_operator
-                limits = Tolerance(simulated.max_ulp, tolerance.max_error if own else None)
-                candidates.append(Candidate(name, simulated, limits, simulated.precision, own))
-            for name, kernel in operator.vendor_kernels(test.session.vendor_runtimes).items():
-                candidate = _of_kernel(name, kernel, tolerance)
-                precision = kernel.precision
-                candidates.append(replace(candidate, precision=precision, in_vendor_runtime=True))
+            test.results += [
+                Result(name, case.name, left_out=f"cases that change the reference: {reason}")
+                for name, reason in reasons.items()
+                if reason
+            ]
         if problems := check_kernels(operator, candidates, case):
             raise CheckError("\n".join(problems))
+
+
+def _own_reference(candidate: Candidate) -> str:
+    """Return why a kernel does not follow a test that changes the reference; empty: it does."""
+    if candidate.kernel.convention.has_shape_rule:
+        return "it has the shape rule in C"
+    return "its converter reads the file" if candidate.reads_reference else ""
 
 
 def _of_kernel(name: str, kernel: Kernel, tolerance: Tolerance) -> Candidate:
@@ -237,8 +253,7 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
             refuse_unsupported(candidate.kernel.convention, prepared)
             result, outputs = _check(operator, candidate, _given(operator, candidate, prepared))
         except LeftOutError as error:
-            note = f"{candidate.name} leaves out {error}"
-            test.results.append(Result(candidate.name, case.name, note=note, left_out=True))
+            test.results.append(Result(candidate.name, case.name, left_out=str(error)))
             continue
         result.traits = traits
         _record(test, case, result, outputs, candidate.flushed_dtypes)

@@ -384,6 +384,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> Generator[None, None, None
     _print(
         terminalreporter, "cases" if shows_all else "failed cases", terminal_summary.cases(shown)
     )
+    for line in terminal_summary.left_out(results):
+        terminalreporter.write_line(line)
     for line in terminal_summary.notes(
         results, [pair for test in tests for pair in test.integer_inputs]
     ):

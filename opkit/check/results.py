@@ -161,7 +161,8 @@ class Result:
         max_ulp: the largest difference in representable values; None if not compared.
         seconds: the time of the kernel function; None if not measured.
         note: a sentence below the table; equal notes are printed once.
-        left_out: whether the kernel did not run, because its runtime has no such tensors.
+        left_out: the cases that the kernel's runtime cannot run, and why, if it did not run; empty:
+            it ran.
         traits: the traits of the case.
         profile: the time by phase; None if not measured.
         coverage: a note on a gap of the cases -> whether this case fills the gap.
@@ -174,7 +175,7 @@ class Result:
     max_ulp: int | None = None
     seconds: float | None = None
     note: str = ""
-    left_out: bool = False
+    left_out: str = ""
     coverage: dict[str, bool] = field(default_factory=dict)
     cause: str = ""
     appearance: str = ""

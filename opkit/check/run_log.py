@@ -252,9 +252,17 @@ def constant_params(log: RunLog) -> Iterator[str]:
 
 
 def not_checked(log: RunLog) -> str:
-    """Return a line with the cases that were left out and the skipped tests; empty: none."""
+    """Return a line with the skipped tests, and each kernel without a tenth of its cases.
+
+    It is empty if there is none; pytest's summary has the reasons of all cases that are left out.
+    """
     left_out = Counter(name for test in log.finished.values() for name in test.left_out)
-    parts = [f"{_count(count, 'case')} left out on {name}" for name, count in left_out.items()]
+    total = Counter(name for test in log.finished.values() for name in test.kernels())
+    parts = [
+        f"{count} of {_count(total[name], 'case')} left out on {name}"
+        for name, count in left_out.items()
+        if count * 10 > total[name]
+    ]
     for outcome in ("skipped", "xfailed"):
         count = sum(test.outcome == outcome for test in log.finished.values())
         parts += [f"{_count(count, 'test')} {outcome}"] if count else []

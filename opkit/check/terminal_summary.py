@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -137,6 +138,20 @@ def notes(results: Iterable[Result], integer_inputs: Iterable[tuple[str, ...]]) 
         more = f" ({len(texts)} cases)" if len(texts) > 1 else ""
         lines.append(f"note: {texts[0]}{more}")
     return [line for text in lines for line in wrapped(text).splitlines()]
+
+
+def left_out(results: Sequence[Result]) -> list[str]:
+    """Return a line for each reason for which a kernel leaves out cases, with their count."""
+    counts = Counter(result.kernel for result in results)
+    alike: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        if result.left_out:
+            alike.setdefault((result.kernel, without_numbers(result.left_out)), []).append(result)
+    texts = [
+        f"{kernel} leaves out {group[0].left_out} ({len(group)} of {counts[kernel]})"
+        for (kernel, _), group in alike.items()
+    ]
+    return [line for text in texts for line in wrapped(text).splitlines()]
 
 
 def gaps(results: Iterable[Result]) -> list[str]:

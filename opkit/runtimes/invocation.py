@@ -99,7 +99,7 @@ class RefusedError(OpkitError):
 
 
 class LeftOutError(OpkitError):
-    """A valid case cannot be run by this kernel."""
+    """A valid case cannot be run by this kernel; the message names such cases and the reason."""
 
 
 @dataclass(frozen=True)
@@ -275,10 +275,15 @@ class VendorKernel(Kernel, Protocol):
 
     Attributes:
         precision: dtype of a tensor -> the dtype to which the runtime rounds inputs and outputs.
+        reads_reference: whether its model is made with the file of the reference.
     """
 
     @property
     def precision(self) -> Mapping[str, str]:
+        """See above."""
+
+    @property
+    def reads_reference(self) -> bool:
         """See above."""
 
 

@@ -776,8 +776,74 @@ static void meta_from_null(void)
     answer(vxVerifyGraph(graph));
 }
 
+/* The tensors of two linked nodes: of their inputs and outputs, 4 x 3. */
+enum linked {
+    READ,
+    WRITTEN,
+    OTHER,
+    INSIDE, /* of WRITTEN: its views */
+    CORNER,
+    LEFT,
+    RIGHT,
+    READ_INSIDE, /* a view of READ */
+    LINKED
+};
+
+static void verify_linked(const enum linked parameters[4])
+{
+    static const vx_size SPLIT[] = {2, 0};
+    static const vx_size LEFT_END[] = {2, 3};
+    vx_tensor linked[LINKED] = {[READ] = tensor};
+
+    linked[WRITTEN] = vxCreateTensor(context, 2, DIMS, VX_TYPE_INT16, 0);
+    linked[OTHER] = vxCreateTensor(context, 2, DIMS, VX_TYPE_INT16, 0);
+    linked[INSIDE] = vxCreateTensorFromView(linked[WRITTEN], 2, INSIDE_START, INSIDE_END);
+    linked[CORNER] = vxCreateTensorFromView(linked[WRITTEN], 2, ZERO, ONE);
+    linked[LEFT] = vxCreateTensorFromView(linked[WRITTEN], 2, ZERO, LEFT_END);
+    linked[RIGHT] = vxCreateTensorFromView(linked[WRITTEN], 2, SPLIT, DIMS);
+    linked[READ_INSIDE] = vxCreateTensorFromView(tensor, 2, INSIDE_START, INSIDE_END);
+    graph = vxCreateGraph(context);
+    for (vx_uint32 i = 0; i < 4; i++) {
+        node = i % 2 == 0 ? vxCreateGenericNode(graph, kernel) : node;
+        answer(vxSetParameterByIndex(node, i % 2, (vx_reference)linked[parameters[i]]));
+    }
+    answer(vxProcessGraph(graph));
+}
+
+static void ask_links(void)
+{
+    static const struct {
+        const char *nodes;
+        enum linked parameters[4]; /* input and output of the first node, of the second */
+    } LINKS[] = {
+        {"in a chain", {READ, WRITTEN, WRITTEN, OTHER}},
+        {"in a chain, the last one first", {WRITTEN, OTHER, READ, WRITTEN}},
+        {"that write one tensor", {READ, WRITTEN, READ, WRITTEN}},
+        {"that write a tensor and its view", {READ, WRITTEN, READ, INSIDE}},
+        {"that write views with common elements", {READ, LEFT, READ, INSIDE}},
+        {"that write views side by side", {READ, LEFT, READ, RIGHT}},
+        {"that write views far apart", {READ, INSIDE, READ, CORNER}},
+        {"that read each other's output", {OTHER, WRITTEN, WRITTEN, OTHER}},
+        {"of which one writes its input", {READ, READ, WRITTEN, OTHER}},
+        {"of which one writes a view of its input", {READ, READ_INSIDE, READ, OTHER}},
+        {"of which one writes beside its input", {LEFT, RIGHT, READ, OTHER}},
+        {"of which one reads a view of the other's output", {READ, WRITTEN, INSIDE, OTHER}},
+        {"of which one writes its input, and both one tensor", {READ, WRITTEN, WRITTEN, WRITTEN}},
+    };
+    char question[128];
+
+    for (size_t i = 0; i < dimof(LINKS); i++) {
+        snprintf(question, sizeof question, "two nodes %s", LINKS[i].nodes);
+        if (ask(question)) {
+            verify_linked(LINKS[i].parameters);
+            finish();
+        }
+    }
+}
+
 static void ask_graphs(void)
 {
+    ask_links();
     ASK_FUNCTION(fail_the_validator_once)
     ASK_FUNCTION(fail_the_initializer_once)
     ASK_FUNCTION(fail_the_initializer_twice)
@@ -806,6 +872,7 @@ enum local_data {
 };
 
 static unsigned what; /* of enum local_data */
+static bool fails_once; /* the initializer */
 static void *own;
 
 static void answer_local_data(vx_node of)
@@ -831,6 +898,8 @@ static void set_size(vx_node of, vx_size size)
 
 static void set_local_data(vx_node of)
 {
+    initialize_status = fails_once || (what & FAIL) != 0 ? VX_ERROR_INVALID_FORMAT : VX_SUCCESS;
+    fails_once = false;
     if ((what & SET_POINTER) != 0) {
         own = malloc(32);
         set_pointer(of, own);
@@ -888,12 +957,28 @@ static void ask_local_data(void)
         snprintf(question, sizeof question, "local data: initializer %s; deinitializer %s",
                  INITIALIZERS[first].initializer, DEINITIALIZERS[last].deinitializer);
         what = INITIALIZERS[first].flags | DEINITIALIZERS[last].flags;
-        initialize_status = (what & FAIL) != 0 ? VX_ERROR_INVALID_FORMAT : VX_SUCCESS;
         if (ask(question)) {
             answer(vxProcessGraph(graph));
             release_graph();
             finish();
         }
+        if ((what & FAIL) != 0) {
+            continue;
+        }
+        for (int fails = 0; fails < 2; fails++) {
+            snprintf(question, sizeof question, "local data%s: initializer %s; deinitializer %s",
+                     fails ? ", after the initializer failed" : ", of a graph verified again",
+                     INITIALIZERS[first].initializer, DEINITIALIZERS[last].deinitializer);
+            fails_once = fails;
+            if (ask(question)) {
+                answer(vxProcessGraph(graph));
+                answer(vxSetParameterByIndex(node, 0, (vx_reference)tensor));
+                answer(vxProcessGraph(graph));
+                release_graph();
+                finish();
+            }
+        }
+        fails_once = false;
     }
     in_initialize = in_process = in_deinitialize = NULL;
     initialize_status = VX_SUCCESS;
@@ -957,6 +1042,14 @@ static void ask_nodes(void)
     ASK_FUNCTION(uniform_in_the_initializer_of_a_cpu_kernel)
     ASK(vxSetNodeUniform(node, "a", 1, &number))
     ASK(vxSelectKernelSubname(node, "a"))
+    ASK(vxSetParameterByIndex(node, 0, (vx_reference)scalar))
+    ASK(vxSetParameterByIndex(node, 0, (vx_reference)array))
+    ASK(vxSetParameterByIndex(node, 0, (vx_reference)kernel))
+    ASK(vxSetParameterByIndex(node, 0, (vx_reference)context))
+    ASK(vxSetParameterByIndex(node, 0, (vx_reference)buffer))
+    ASK(vxSetParameterByIndex(node, 0, (vx_reference)vxGetKernelByName(context, "unknown")))
+    ASK(vxSetParameterByIndex(node, 0, (vx_reference)vxCreateArray(context, VX_TYPE_INT32, 0)))
+    ASK(vxSetParameterByIndex(node, 2, (vx_reference)tensor))
     ASK(vxQueryNode(node, VX_NODE_VALID_RECT_RESET, buffer, sizeof(vx_bool)))
     ASK(vxSetNodeAttribute(node, VX_NODE_VALID_RECT_RESET, buffer, sizeof(vx_bool)))
     ASK(vxQueryNode(node, VX_NODE_REPLICATE_FLAGS, buffer, sizeof(vx_bool)))

@@ -33,6 +33,7 @@ class PythonKernel(Kernel):
     flushed_dtypes: Collection[str] = ()
     precision: Mapping[str, str] | None = None
     keeps_state = False
+    reads_reference = False
 
     @property
     def convention(self) -> CallingConvention:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from opkit.check.results import Result
-from opkit.check.terminal_summary import FinishedTest, cases, failures, kernels, notes
+from opkit.check.terminal_summary import FinishedTest, cases, failures, kernels, left_out, notes
 from opkit.check.traits import CaseTraits, TensorTraits
 from tests.repositories import Repository, generate
 
@@ -201,9 +201,26 @@ def test_notes_that_differ_in_numbers_are_one() -> None:
     assert max(map(len, long)) <= 80
 
 
+def test_reasons_of_cases_left_out_have_counts() -> None:
+    """Reasons that differ in numbers are one."""
+    results = [
+        Result("CPU kernel", "a"),
+        Result("engine", "a", left_out="cases with int8: it has none"),
+        Result("engine", "b"),
+        Result("engine", "c", left_out="cases beyond 3"),
+        Result("driver", "c", left_out="cases beyond 3"),
+        Result("engine", "d", left_out="cases beyond 4"),
+    ]
+    assert left_out(results) == [
+        "engine leaves out cases with int8: it has none (1 of 4)",
+        "engine leaves out cases beyond 3 (2 of 4)",
+        "driver leaves out cases beyond 3 (1 of 1)",
+    ]
+
+
 def test_no_table_without_results() -> None:
     for table in (kernels, cases):
-        assert table([Result("CPU kernel", "a", left_out=True)]) == []
+        assert table([Result("CPU kernel", "a", left_out="some")]) == []
         assert len(table([Result("CPU kernel", "a")])) == 2
 
 
@@ -213,7 +230,7 @@ def test_row_of_a_kernel_has_the_largest_numbers() -> None:
         Result("VX kernel", "a", "bad", max_error=2.5, max_ulp=9),
         Result("VX kernel", "b", max_error=0.0, max_ulp=0),
         Result("CPU kernel", "b", max_error=0.25, max_ulp=3, seconds=2e-6),
-        Result("CPU kernel", "c", left_out=True),
+        Result("CPU kernel", "c", left_out="some"),
     ]
     assert kernels(results) == [
         "kernel      cases  max error  max ulp  max time",

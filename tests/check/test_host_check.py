@@ -115,6 +115,14 @@ def test_workers_report_the_same(small: Repository) -> None:
     assert refused.stderr == "error: workers: invalid '0' (expected a number up to 999, or auto)\n"
 
 
+@pytest.mark.slow
+def test_one_worker_needs_no_plugin(small: Repository) -> None:
+    """No plugin of pytest is loaded here, which would take the option -n."""
+    run = small.scons("check", "workers=1")
+    assert "bringing up nodes" not in run.stdout
+    assert counts(run.stdout) == {"CPU kernel": 2, "VX kernel": 1}
+
+
 def test_complete_check_prints_summary(small: Repository) -> None:
     run = check(small)
     assert run.returncode == 0, run.stdout + run.stderr

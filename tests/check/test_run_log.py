@@ -70,9 +70,16 @@ def test_skipped_and_left_out_are_counted() -> None:
     log.finished["t.py::y"] = FinishedTest("passed", [], ["engine", "CPU kernel, armhf", "engine"])
     log.skipped_files |= {"v.py", "u.py"}
     assert run_log.not_checked(log) == (
-        "2 cases left out on engine; 1 case left out on CPU kernel, armhf; 2 tests skipped; "
-        "1 test xfailed; u.py skipped; v.py skipped"
+        "2 of 2 cases left out on engine; 1 of 2 cases left out on CPU kernel, armhf; "
+        "2 tests skipped; 1 test xfailed; u.py skipped; v.py skipped"
     )
+
+
+def test_more_than_a_tenth_left_out_is_told() -> None:
+    log = complete_log()
+    for ran, expected in ((9, ""), (8, "1 of 9 cases left out on engine")):
+        log.finished["t.py::x"] = FinishedTest("passed", [("engine", False)] * ran, ["engine"])
+        assert run_log.not_checked(log) == expected
 
 
 def finished(test: str, results: object) -> dict[str, object]:

@@ -166,10 +166,11 @@ def test_size_of_first_case(output: Callable[..., str]) -> None:
 
 @pytest.mark.usefixtures("xdist")
 def test_workers_report_state(output: Callable[..., str]) -> None:
+    """The first of the workers runs the first and the third case."""
     assert (
         "CPU kernel of Stateful, case third:\n"
         "  passes alone, but not after first in the same process:\n"
-    ) in output(FIRST_PARAMS, "workers=1")
+    ) in output(FIRST_PARAMS, "workers=2")
 
 
 def test_fault_in_shared_process(output: Callable[..., str]) -> None:

@@ -78,7 +78,7 @@ def test_array() -> None:
 def test_lost_subnormals_are_tolerated(half: Half) -> None:
     """In inputs, and in results of normal inputs."""
     [result] = checked(half, [4, 1e-45, -1.5 * TINY, TINY]).results
-    assert (result.problem, result.left_out) == ("", False)
+    assert (result.problem, result.left_out) == ("", "")
     assert (result.max_error, result.max_ulp) == (0, 0)
 
 
@@ -110,6 +110,5 @@ def test_appearance_without_subnormals(half: Half) -> None:
 
 def test_case_that_the_reference_refuses_without_subnormals(half: Half) -> None:
     [result] = checked(half, [7, 1e-45]).results
-    assert result.left_out
-    assert "engine leaves out cases with inputs that the reference refuses" in result.note
-    assert "without subnormals" in result.note
+    reason = "cases with inputs that the reference refuses, without subnormals: "
+    assert result.left_out.startswith(reason)

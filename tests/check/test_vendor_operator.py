@@ -75,13 +75,12 @@ def test_inputs_are_rounded_for_both(tmp_path: Path) -> None:
 def test_case_that_rounding_breaks_is_left_out(x: list[float], reason: str, tmp_path: Path) -> None:
     problems, result = checked(tmp_path, x)
     assert problems == ""
-    assert result.left_out
-    assert f"vendor's Lower leaves out {reason}" in result.note
+    assert result.left_out.startswith(reason)
 
 
 def test_infinity_is_no_overflow(tmp_path: Path) -> None:
     problems, result = checked(tmp_path, [np.inf, 1])
-    assert (problems, result.left_out) == ("", False)
+    assert (problems, result.left_out) == ("", "")
 
 
 def test_difference_names_the_vendors_operator(tmp_path: Path) -> None:

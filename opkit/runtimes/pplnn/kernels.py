@@ -122,6 +122,7 @@ class EngineKernel:
     # By the engine's constructor, ppl::kernel::x86::set_denormals_zero.
     flushed_dtypes: ClassVar[Collection[str]] = ("float32", "float64")
     precision: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    reads_reference: ClassVar[bool] = False
     convention: ClassVar[CallingConvention] = CONVENTION
 
     @cached_property

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -160,6 +160,7 @@ class DriverKernel(HarnessKernel):
 
     precision: Mapping[str, str] = MappingProxyType({})
     """The driver keeps every dtype as it is."""
+    reads_reference: ClassVar[bool] = False
 
     def __init__(self, spec: OpSpec, executor: Executor, root: Path) -> None:
         convention = _CONVENTIONS.get(executor.abi, CONVENTION)

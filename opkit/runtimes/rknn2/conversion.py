@@ -125,11 +125,6 @@ class Conversion:
             answer = self.ask(json.dumps(request, default=lambda value: value.tolist()))
         except (BrokenPipeError, EOFError, TimeoutError) as error:
             raise self._ended(isinstance(error, TimeoutError)) from None
-        if "left_out" in answer:
-            raise LeftOutError(
-                "cases that RKNN-Toolkit2 cannot convert: while it builds, it tries numbers of its "
-                f"own (random floats, integers that are 0); {answer['left_out']}"
-            )
         if "problem" in answer:
             raise ConversionError(answer["problem"])
 

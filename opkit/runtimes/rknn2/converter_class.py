@@ -26,6 +26,7 @@ _STANDARD_OPSETS = """\
 DOMAIN = ""  # ONNX's own
 OPSET = {opset}  # the newest that both the toolkit and the operator have
 OPSETS = [helper.make_opsetid(DOMAIN, OPSET)]"""
+_CALL = '        results = self._call("reference", arrays, params)'
 _STANDARD_MODELS = """
 
 The node is {op_type} of ONNX, which RKNN-Toolkit2 has itself. Its
@@ -42,7 +43,7 @@ def files(spec: OpSpec) -> dict[str, str]:
     if settings(spec).is_standard:
         module, class_name = "node", "Node"
         shape = ".reshape(-1)" if op_type in LIST_CONSTANTS else ""
-        text = _operator(spec, "standard_node.py", op_type=op_type, constant_shape=shape)
+        text = _operator(spec, "standard_node.py", _CALL, op_type=op_type, constant_shape=shape)
         model = {
             "more": _STANDARD_MODELS.format(op_type=op_type),
             "onnx_names": "helper, numpy_helper",
@@ -56,7 +57,7 @@ def files(spec: OpSpec) -> dict[str, str]:
         }
     else:
         module, class_name = "custom_op", "CustomOp"
-        text = _operator(spec, "custom_op.py", op_type=op_type)
+        text = _operator(spec, "custom_op.py", _block("custom_results.py"), op_type=op_type)
         model = {
             "more": "",
             "onnx_names": "helper",
@@ -87,8 +88,15 @@ def _block(template: str, **values: str) -> str:
     return render(f"{_TEMPLATES}/{template}", **values).rstrip("\n")
 
 
-def _operator(spec: OpSpec, template: str, **values: str) -> str:
-    """Return the module of the operator's tensors and params, and of its reference."""
+def _operator(spec: OpSpec, template: str, results: str, **values: str) -> str:
+    """Return the module of the operator's tensors and params, and of its reference.
+
+    Args:
+        spec: the operator description.
+        template: the template of the module.
+        results: the statement that calls the reference.
+        values: the values of the template.
+    """
     outputs = {output.name: output.dtype for output in spec.outputs}
     inputs = [input_.name for input_ in spec.inputs]
     constants = [param.name for param in spec.params if param.source]
@@ -101,7 +109,7 @@ def _operator(spec: OpSpec, template: str, **values: str) -> str:
         constants=literal(constants, "CONSTANTS = "),
         outputs=literal(outputs, "OUTPUTS = "),
         params=literal(params, "PARAMS = "),
-        methods=_block("operator_methods.py", **_allowed(spec)),
+        methods=_block("operator_methods.py", results=results, **_allowed(spec)),
         functions=_block("operator_functions.py"),
         **values,
     )

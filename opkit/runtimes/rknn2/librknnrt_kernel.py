@@ -36,6 +36,7 @@ class LibrknnrtKernel:
 
     keeps_state: ClassVar[bool] = False
     precision: ClassVar[Mapping[str, str]] = MappingProxyType({"float32": "float16"})
+    reads_reference: ClassVar[bool] = True
     convention: ClassVar[CallingConvention] = replace(
         MODEL_CONVENTION, input_types=TENSOR_TYPES, output_types=TENSOR_TYPES
     )

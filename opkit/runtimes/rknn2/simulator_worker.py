@@ -12,10 +12,9 @@ line of stdin is a request in JSON:
               not simulated
     package   the .rknn file to write
 
-Each line of stdout is an answer in JSON, which is empty, or has one of
+Each line of stdout is an answer in JSON, which is empty, or has
 
     problem   the reason why the model cannot be converted or simulated
-    left_out  the reason why the toolkit cannot convert the model, although the case is valid
 
 The toolkit's output goes to stderr. If a model ends the process that converts it, this process ends
 without an answer.
@@ -64,12 +63,7 @@ class Worker:
         try:
             self._run(**request)
         except (self.convert.ConversionError, OSError, ValueError) as error:
-            # During the build, the toolkit runs the reference on its own numbers.
-            is_of_build = any(
-                str(error).startswith(f"build: {operator.op_type}: reference: ")
-                for operator in self.operators
-            )
-            return {"left_out" if is_of_build else "problem": str(error)}
+            return {"problem": str(error)}
         return {}
 
     def _run(

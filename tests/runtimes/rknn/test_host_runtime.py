@@ -646,7 +646,8 @@ def test_failing_callback_fails_graph(vx: Handles, callback: str) -> None:
         (INT32, SCALAR, 0),  # the scalar is of that type
         (FLOAT32, SCALAR, INVALID_TYPE),
         (TENSOR, None, INVALID_REFERENCE),
-        (TENSOR, 0x811, INVALID_VALUE),  # an error object
+        (TENSOR, 0x811, INVALID_TYPE),  # an error object
+        (TENSOR, 0x801, INVALID_VALUE),  # the context
     ],
 )
 def test_parameter_types_are_checked(
@@ -657,6 +658,7 @@ def test_parameter_types_are_checked(
         SCALAR: vx.scalar(),
         ARRAY: vx.made("vxCreateArray", INT32, 1),
         0x811: vx.made("vxCreateArray", INT32, 0),
+        0x801: c_void_p(vx.context),
         None: None,
     }
     operator = Operator(vx, declared)

@@ -196,6 +196,69 @@ def quantized(operator: Any, path: Path) -> str:
     return str(b"outside" in path.with_suffix(".rknn").read_bytes())
 
 
+def refuse(operator: Any, is_refused: Callable[[Any], bool], error: type[Exception]) -> None:
+    """Let the reference of an operator refuse some inputs; the toolkit's own are -1 to 1."""
+    reference = operator.reference.reference
+
+    def refusing(inputs: Any, params: Any) -> Any:
+        if is_refused(inputs["x"]):
+            raise error("refused")
+        return reference(inputs, params)
+
+    operator.reference.reference = refusing
+
+
+def is_of_toolkit(x: Any) -> bool:
+    return float(np.abs(x).max()) <= 1
+
+
+@script
+def refused_inputs_of_toolkit(operator: Any, path: Path) -> str:
+    refuse(operator, is_of_toolkit, ZeroDivisionError)
+    onnx.save(model(node(), plus("y", "y")), path)
+    rknn = toolkit(path, operator)
+    rknn.init_runtime()
+    (z,) = rknn.inference([X], data_format="nchw")
+    return f"{np.abs(z - 2 * hard_sigmoid(X)).max() < 4e-3}"
+
+
+@script
+def mistake_on_inputs_of_toolkit(operator: Any, path: Path) -> str:
+    refuse(operator, is_of_toolkit, NameError)
+    return built(path, operator)
+
+
+@script
+def refused_inference(operator: Any, path: Path) -> str:
+    refuse(operator, lambda x: not is_of_toolkit(x), ValueError)
+    rknn = toolkit(path, operator)
+    rknn.init_runtime()
+    try:
+        rknn.inference([X], data_format="nchw")
+    except ValueError as error:
+        return str(error).strip().splitlines()[-1]
+    return "inferred"
+
+
+@script
+def refused_calibration(operator: Any, path: Path) -> str:
+    refuse(operator, lambda x: True, ValueError)
+    try:
+        return quantized(operator, path)
+    except ValueError as error:
+        return str(error).strip().splitlines()[-1]
+
+
+@script
+def refused_constants(operator: Any, path: Path) -> str:
+    refuse(operator, lambda x: x.shape == (4,), ValueError)
+    constant = helper.make_tensor("k", TensorProto.FLOAT, [4], [1.0, 2.0, 3.0, 4.0])
+    made = model(node(inputs=("k",)), plus("x", "y"))
+    made.graph.initializer[0].CopyFrom(constant)
+    onnx.save(made, path)
+    return built(path, operator)
+
+
 def built(path: Path, operator: Any = None, **config: Any) -> str:
     try:
         toolkit(path, operator, **config)

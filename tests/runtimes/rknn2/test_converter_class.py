@@ -193,6 +193,9 @@ class Rknn:
     def build(self, operator: Any) -> None:
         operator.shape_infer(node(), *SIGNATURE)
 
+    def compute(self, operator: Any, made: Any) -> Any:
+        return operator.compute(made, INPUTS)
+
     def reg_custom_op(self, operator: Any) -> None:
         assert operator.op_type == "cstShift"
 
@@ -210,6 +213,47 @@ def test_second_registration_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
     for use in (Rknn.reg_custom_op, Rknn.build):
         with pytest.raises(ValueError, match=problem):
             use(Rknn(["cstOther"]), operator)
+
+
+@pytest.mark.parametrize(
+    ("error", "quantizer", "inputs", "is_tolerated"),
+    [
+        ("ValueError", None, ["x", "by"], True),
+        ("ZeroDivisionError", None, ["made", "by"], True),
+        ("NameError", None, ["x", "by"], False),
+        ("KeyError", None, ["x", "by"], False),
+        ("ValueError", "a quantizer", ["x", "by"], False),
+        ("ValueError", None, ["computed", "constant"], False),
+    ],
+)
+def test_reference_refuses_inputs(
+    error: str, quantizer: Any, inputs: list[str], is_tolerated: bool, tmp_path: Path
+) -> None:
+    """The toolkit tries a model with its own numbers before it has a quantizer."""
+    refusing = REFERENCE.replace("    y = inputs", f"    raise {error}('refused')\n    y = inputs")
+    operator = custom_op(tmp_path, reference=refusing)
+    nodes = [
+        SimpleNamespace(op_type=op_type, input=names, output=[output])
+        for op_type, names, output in (
+            ("Constant", [], "constant"),
+            ("Abs", ["weight"], "computed"),
+            ("Abs", ["x"], "made"),
+        )
+    ]
+    toolkit = Rknn(["cstShift"], nodes=nodes)
+    toolkit.rknn_base.ir.graph.initializer = [SimpleNamespace(name="weight")]
+    toolkit.rknn_base.quantizer = quantizer
+    made = node()
+    made.input = inputs
+    if is_tolerated:
+        y, count = toolkit.compute(operator, made)
+        assert (y.dtype, y.tolist()) == (np.float32, np.zeros((1, 6)).tolist())
+        assert (count.dtype, count.tolist()) == (np.int64, [0])
+    else:
+        with pytest.raises(ValueError, match=r"^cstShift: reference: .*refused"):
+            toolkit.compute(operator, made)
+    with pytest.raises(ValueError, match=r"^cstShift: reference: .*refused"):
+        operator.compute(made, INPUTS)
 
 
 def test_dynamic_input_is_refused(tmp_path: Path) -> None:

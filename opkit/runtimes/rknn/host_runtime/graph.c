@@ -60,17 +60,22 @@ static void free_local_data(vx_node node)
     }
 }
 
+/* An initializer that runs again cannot set local data if it has set a size. */
 static vx_status initialize(vx_node node)
 {
     vx_status status = VX_SUCCESS;
 
     if (node->kernel->initialize != NULL) {
         hostrt_phase = "the initializer";
-        node->local_data_settable = true;
+        node->local_data_settable = node->local_data_size == 0;
         status = node->kernel->initialize(node, node->parameters, node->parameter_count);
         node->local_data_settable = false;
     }
-    if (status == VX_SUCCESS && node->local_data_size > 0 && node->local_data == NULL) {
+    if (status != VX_SUCCESS) {
+        return status;
+    }
+    node->new_local_data = node->local_data_size > 0 && node->local_data == NULL;
+    if (node->new_local_data) {
         node->local_data = __libc_calloc(1, node->local_data_size);
         node->owns_local_data = node->local_data != NULL;
         status = node->local_data != NULL ? VX_SUCCESS : VX_ERROR_NO_MEMORY;
@@ -85,7 +90,7 @@ static vx_status deinitialize(vx_node node)
         return VX_SUCCESS;
     }
     hostrt_phase = "the deinitializer";
-    node->local_data_settable = true;
+    node->local_data_settable = !node->new_local_data;
     const vx_status status =
         node->kernel->deinitialize(node, node->parameters, node->parameter_count);
     node->local_data_settable = false;
@@ -224,6 +229,74 @@ static vx_status for_each_node(vx_graph graph, vx_status (*step)(vx_node node))
     return status;
 }
 
+/* Whether two parameters have elements in common; those of views lie in the whole tensor. */
+static bool overlap(vx_reference a, vx_reference b)
+{
+    if (a == b || a == NULL || b == NULL) {
+        return a != NULL && a == b;
+    }
+    return a->type == VX_TYPE_TENSOR && b->type == VX_TYPE_TENSOR &&
+           hostrt_tensors_overlap((vx_tensor)a, (vx_tensor)b);
+}
+
+/* Whether a node writes a parameter of another node, or of its own, with this direction. */
+static bool writes(vx_node writer, vx_node other, vx_enum direction)
+{
+    for (vx_uint32 i = 0; i < writer->parameter_count; i++) {
+        for (vx_uint32 k = 0; k < other->parameter_count; k++) {
+            if (writer->kernel->parameters[i].direction == VX_OUTPUT &&
+                other->kernel->parameters[k].direction == direction &&
+                overlap(writer->parameters[i], other->parameters[k])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Whether a node waits for itself: repeatedly marks the nodes whose inputs no other node writes. */
+static bool has_cycle(vx_graph graph)
+{
+    vx_size ready = 0, before;
+
+    for (vx_size i = 0; i < graph->node_count; i++) {
+        graph->nodes[i]->ready = false;
+    }
+    do {
+        before = ready;
+        for (vx_size i = 0; i < graph->node_count; i++) {
+            vx_node node = graph->nodes[i];
+            bool waits = node->ready;
+            for (vx_size k = 0; !waits && k < graph->node_count; k++) {
+                waits = !graph->nodes[k]->ready && writes(graph->nodes[k], node, VX_INPUT);
+            }
+            if (!waits) {
+                node->ready = true;
+                ready++;
+            }
+        }
+    } while (ready > before);
+    return ready < graph->node_count;
+}
+
+static vx_status check_links(vx_graph graph)
+{
+    for (vx_size i = 0; i < graph->node_count; i++) {
+        for (vx_size k = 0; k < i; k++) {
+            if (writes(graph->nodes[i], graph->nodes[k], VX_OUTPUT)) {
+                return hostrt_refuse(VX_ERROR_MULTIPLE_WRITERS, "vxVerifyGraph",
+                                     "two nodes write the same output");
+            }
+        }
+    }
+    if (has_cycle(graph)) {
+        return hostrt_refuse(VX_ERROR_INVALID_GRAPH, "vxVerifyGraph",
+                             "the nodes form a cycle: an input of a node is its own output, or "
+                             "depends on it");
+    }
+    return VX_SUCCESS;
+}
+
 /* Does nothing for a verified graph. After a failure nothing is deinitialized. */
 vx_status vxVerifyGraph(vx_graph graph)
 {
@@ -244,6 +317,9 @@ vx_status vxVerifyGraph(vx_graph graph)
     }
     if (status == VX_SUCCESS) {
         status = for_each_node(graph, validate);
+    }
+    if (status == VX_SUCCESS) {
+        status = check_links(graph);
     }
     if (status == VX_SUCCESS) {
         status = for_each_node(graph, initialize);
@@ -349,11 +425,17 @@ vx_status vxSetParameterByIndex(vx_node node, vx_uint32 index, vx_reference valu
         return VX_ERROR_INVALID_REFERENCE;
     }
     if (value != NULL) {
-        if (!hostrt_is(value, VX_TYPE_REFERENCE) || value->type == VX_TYPE_ERROR) {
-            return VX_ERROR_INVALID_VALUE;
+        if (!hostrt_is(value, VX_TYPE_REFERENCE) || value->type == VX_TYPE_CONTEXT) {
+            return hostrt_refuse(VX_ERROR_INVALID_VALUE, __func__,
+                                 "parameter %u is not an object of a graph", (unsigned)index);
         }
-        if (!type_matches(value, description->data_type)) {
-            return VX_ERROR_INVALID_TYPE;
+        if (value->type == VX_TYPE_ERROR || !type_matches(value, description->data_type)) {
+            return hostrt_refuse(VX_ERROR_INVALID_TYPE, __func__,
+                                 "parameter %u is %s (expected %s)", (unsigned)index,
+                                 hostrt_type_name(value->type == VX_TYPE_SCALAR
+                                                      ? ((vx_scalar)value)->data_type
+                                                      : value->type),
+                                 hostrt_type_name(description->data_type));
         }
         hostrt_retain(value);
     }
@@ -410,9 +492,12 @@ vx_status vxSetNodeAttribute(vx_node node, vx_enum attribute, const void *value,
     }
     const struct hostrt_attribute *found =
         hostrt_find_attribute(ATTRIBUTES, dimof(ATTRIBUTES), attribute);
-    if (found == NULL || found->access == HOSTRT_READ ||
-        (found->access == HOSTRT_IN_CALLBACK &&
-         (!node->local_data_settable || node->owns_local_data))) {
+    if (found != NULL && found->access == HOSTRT_IN_CALLBACK && !node->local_data_settable) {
+        return hostrt_refuse(VX_ERROR_NOT_SUPPORTED, __func__,
+                             "local data can be set by an initializer before it has a size, and by "
+                             "a deinitializer if the driver has not allocated it");
+    }
+    if (found == NULL || found->access == HOSTRT_READ) {
         return hostrt_refuse(VX_ERROR_NOT_SUPPORTED, __func__, "attribute 0x%X cannot be set",
                              (unsigned)attribute);
     }
@@ -420,6 +505,9 @@ vx_status vxSetNodeAttribute(vx_node node, vx_enum attribute, const void *value,
         return VX_ERROR_INVALID_PARAMETERS;
     }
     memcpy((vx_uint8 *)node + found->offset, value, size);
+    if (attribute == VX_NODE_LOCAL_DATA_PTR) {
+        node->owns_local_data = false;
+    }
     return VX_SUCCESS;
 }
 

@@ -172,6 +172,8 @@ struct vx_node_s {
     vx_uint32 parameter_count;
     bool local_data_settable; /* while initialize or deinitialize runs */
     bool owns_local_data; /* the runtime allocated it */
+    bool new_local_data; /* the runtime allocated it at the last verification */
+    bool ready; /* while vxVerifyGraph looks for cycles */
     vx_status last_status;
     vx_size local_data_size;
     void *local_data;
@@ -243,6 +245,10 @@ vx_status hostrt_query(const char *function, const struct hostrt_attribute *tabl
 /* Sets a HOSTRT_READ_WRITE attribute. */
 vx_status hostrt_set(const char *function, const struct hostrt_attribute *table, size_t count,
                      void *object, vx_enum attribute, const void *value, vx_size size);
+
+/* tensor.c */
+/* Whether tensors, of which any may be a view, have elements in common. */
+bool hostrt_tensors_overlap(vx_tensor a, vx_tensor b);
 
 /* A table of maps, shared by tensors and arrays. */
 vx_map_id hostrt_add_map(vx_reference owner);

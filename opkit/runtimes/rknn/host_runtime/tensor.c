@@ -47,6 +47,31 @@ static vx_tensor root_of(vx_tensor tensor)
     return tensor;
 }
 
+bool hostrt_tensors_overlap(vx_tensor a, vx_tensor b)
+{
+    const vx_tensor root = root_of(a);
+    vx_size offset_a = 0, offset_b = 0;
+
+    if (root != root_of(b) || bytes(a) == 0 || bytes(b) == 0) {
+        return false;
+    }
+    for (vx_tensor view = a; view->parent != NULL; view = view->parent) {
+        offset_a += view->offset;
+    }
+    for (vx_tensor view = b; view->parent != NULL; view = view->parent) {
+        offset_b += view->offset;
+    }
+    for (vx_uint32 i = root->rank; i-- > 0;) {
+        const vx_size first_a = offset_a / root->strides[i], first_b = offset_b / root->strides[i];
+        if (first_a + a->dims[i] <= first_b || first_b + b->dims[i] <= first_a) {
+            return false;
+        }
+        offset_a %= root->strides[i];
+        offset_b %= root->strides[i];
+    }
+    return true;
+}
+
 static vx_uint8 *allocated_storage(vx_tensor tensor)
 {
     const vx_tensor root = root_of(tensor);

@@ -21,6 +21,8 @@ import numpy as np
 REFERENCE = Path(__file__).resolve().parent.parent / "${lower}_reference.py"
 
 $limits
+# Errors of the reference's code, whatever its inputs are; others may be about their values.
+MISTAKES = (AttributeError, ImportError, KeyError, NameError, TypeError)
 
 
 class OpType:
@@ -104,6 +106,23 @@ def node_attribute(node, name):
     from rknn.api.custom_op import get_node_attr
 
     return get_node_attr(node, name)
+
+
+def has_trial_inputs(node):
+    """Whether the toolkit made up the inputs of a node, to try the model while it builds.
+
+    That is before it has a quantizer, which every build makes. A node whose inputs follow from
+    constants alone gets the model's numbers.
+    """
+    toolkit = running_toolkit()
+    if toolkit is None or getattr(toolkit, "quantizer", "unknown") is not None:
+        return False
+    graph = toolkit.ir.graph
+    constants = {each.name for each in graph.initializer}
+    for each in graph.node:
+        if constants.issuperset(filter(None, each.input)):
+            constants.update(each.output)
+    return not constants.issuperset(node.input)
 
 
 def running_toolkit():

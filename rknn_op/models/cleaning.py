@@ -36,6 +36,7 @@ from rknn_op.models.onnx_file import (
     load_with_shapes,
     nodes_of,
     outer_names,
+    replace_nodes,
     subgraphs,
     with_shapes,
 )
@@ -301,7 +302,7 @@ def _remove(graph: Any, nodes: Iterable[Any], unread: Collection[str] = ()) -> N
         if id(node) not in gone and not is_unread:
             needed.update(_reads(node))
             kept.append(node)
-    _replace_nodes(graph, reversed(kept))
+    replace_nodes(graph, reversed(kept))
     needed.update(each.name for each in graph.input)  # with an initializer: its default
     for position in reversed(range(len(graph.initializer))):
         name = graph.initializer[position].name
@@ -311,12 +312,6 @@ def _remove(graph: Any, nodes: Iterable[Any], unread: Collection[str] = ()) -> N
     for position in reversed(range(len(graph.value_info))):
         if graph.value_info[position].name not in tensors:
             del graph.value_info[position]
-
-
-def _replace_nodes(graph: Any, nodes: Iterable[Any]) -> None:
-    copies = required("onnx").GraphProto(node=nodes)
-    del graph.node[:]
-    graph.node.extend(copies.node)
 
 
 def _values(graph: Any) -> dict[str, Any]:
@@ -362,7 +357,7 @@ def _take_branches(graph: Any) -> bool:
         graph.initializer.extend(body.initializer)
         graph.sparse_initializer.extend(body.sparse_initializer)
         graph.value_info.extend(body.value_info)
-    _replace_nodes(graph, nodes)
+    replace_nodes(graph, nodes)
     _remove(graph, ())
     return True
 

@@ -212,6 +212,13 @@ def _names(proto: Any) -> Iterator[str | bytes]:
         yield from (each.value for each in tensor.external_data)
 
 
+def replace_nodes(graph: Any, nodes: Iterable[Any]) -> None:
+    """Replace all nodes of a graph; some of them may be its own."""
+    copies = required("onnx").GraphProto(node=nodes)
+    del graph.node[:]
+    graph.node.extend(copies.node)
+
+
 def drop_unread(graph: Any, names: Collection[str]) -> None:
     """Drop the initializers with these names that nothing in a graph reads."""
     read = {each.name for each in (*graph.input, *graph.output)}

@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -180,3 +180,9 @@ def _answer(
             outputs = tuple(file.values())
     left = frozenset(toolkit.left(Path(work["package"]).read_bytes()))
     return Answer(version, "", left, rules, outputs)
+
+
+def as_simulated(toolkit: Toolkit, arrays: Iterable[Array]) -> list[Array]:
+    """Return arrays in the dtypes of a toolkit's simulator."""
+    types = toolkit.simulated_types
+    return [each.astype(types.get(str(each.dtype), each.dtype), copy=False) for each in arrays]

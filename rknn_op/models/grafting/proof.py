@@ -31,7 +31,7 @@ from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import Model
 from rknn_op.models.running.stages import tensor_types
 from rknn_op.models.running.weights import OpenModel, first_line
-from rknn_op.models.toolkits import run
+from rknn_op.models.toolkits import as_simulated, run
 from rknn_op.runtimes.models import Toolkit
 
 Array = Any
@@ -209,11 +209,7 @@ class Request:
 
     def simulated(self, inputs: Mapping[str, Array]) -> list[Array]:
         """Return arrays of the inputs in order, in the dtypes of the simulator."""
-        types = self.toolkit.simulated_types
-        return [
-            inputs[name].astype(types.get(str(inputs[name].dtype), inputs[name].dtype), copy=False)
-            for name in self.inputs
-        ]
+        return as_simulated(self.toolkit, (inputs[name] for name in self.inputs))
 
     def run(self, script: Path, work: Mapping[str, Any], folder: Path) -> str:
         """Run a script of the toolkit on the model; return the toolkit's name and version.

@@ -86,7 +86,7 @@ def _of_user(folder: Path) -> Iterator[Any]:
         sys.modules[name] = module
         try:
             spec.loader.exec_module(module)
-        except Exception as error:  # of any type
+        except Exception as error:  # the user's code may raise any
             raise OpkitError(f"{_line(file, error)}: {_text(error)}") from None
         yield module
 

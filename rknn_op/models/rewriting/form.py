@@ -220,8 +220,6 @@ class Builder:
                     values[position] = value
                 else:
                     raise ConditionError(f"{op_type} of opset {self.opset} has no {name}")
-            if len(values) > len(names) and names and names[-1] in schema.attributes:
-                raise ConditionError(f"{op_type} of opset {self.opset} has no input {len(values)}")
             values = [self._value(each) for each in values]
             return getattr(self._op, op_type)(*values, _outputs=outputs, **attributes)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +20,18 @@ from rknn_op.models.differences import (
     Difference,
     difference,
     simulated_difference,
-    widened,
 )
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import Model, Node, node_path
 from rknn_op.models.onnx_model import RANDOM
 from rknn_op.models.rewriting.candidates import MAX_CONSTANT, candidates, known_forms
 from rknn_op.models.rewriting.rewriting import Chip, Rewriter, Rewriting
-from rknn_op.models.rewriting.simulation import as_simulated
 from rknn_op.models.running.cleaned_models import cleaned_model, compared, outputs_of
 from rknn_op.models.running.model_inputs import random_inputs, read_inputs
 from rknn_op.models.running.sensitivity import tolerating
 from rknn_op.models.running.weights import OpenModel, opened
 from rknn_op.models.running.written_models import SUFFIX, assembled, publish, refuse_output
-from rknn_op.models.toolkits import Answer, Job, build
+from rknn_op.models.toolkits import Answer, Job, as_simulated, build
 from rknn_op.models.unsuitable import remedy
 from rknn_op.runtimes.models import models_of, toolkit_names
 
@@ -48,7 +46,7 @@ class Options:
     """The options of the command.
 
     Attributes:
-        op_types: the operators to rewrite, with names in lower or upper case.
+        op_types: the operators to rewrite.
         nodes: the names of the nodes to rewrite.
         all: rewrite the operators of the runtime's CPU as well. Without one of the three, those
             that are missing.
@@ -98,7 +96,7 @@ class Outcome:
     simulated: tuple[Difference, ...] = ()
     notes: tuple[str, ...] = ()
     problem: str = ""
-    files: tuple[Path, ...] = field(default=())
+    files: tuple[Path, ...] = ()
 
 
 def rewrite_file(file: Path, output: Path, options: Options) -> Outcome:
@@ -226,7 +224,7 @@ def rewriter_for(
     found = candidates(source.proto, model, nodes, chip.operators, known_forms(Path()))
     with step("comparing each form with its node"):
         rewriter = Rewriter(source, found, inputs, chip)
-    if chip.python and chip.toolkit:
+    if chip.python:
         with step(f"simulating each form with {chip.toolkit.name}"):
             rewriter.simulate()
     return rewriter
@@ -249,7 +247,7 @@ def _proven(
         if rewriting.left and (options.are_chosen or not rewriting.nodes):
             raise OpkitError(_left(source.file, rewriting.left))
         outcome = compare(rewriting, source, inputs, options.max_error)
-        if outcome.problem or not (chip.toolkit and chip.python):
+        if outcome.problem or not chip.python:
             return outcome
         with step(f"converting and simulating with {chip.toolkit.name}"):
             answer, wrong = _simulated(rewriter, rewriting, inputs, chip)
@@ -318,7 +316,6 @@ def _simulated(
         The answer; and, if an output differs, the position of the first rewritten node that is
         wrong on the simulator's own tensors.
     """
-    assert chip.toolkit
     assert chip.python
     toolkit, python = chip.toolkit, chip.python
     is_scalar = any(array.ndim == 0 for array in inputs.values())
@@ -355,16 +352,18 @@ def _with_answer(
     max_error: float | None,
 ) -> Outcome:
     """Return the outcome with the toolkit's answer for the whole model."""
-    assert chip.toolkit
     name = f"{chip.toolkit.name} {answer.version}".rstrip()
     if answer.refusal:
         return replace(outcome, toolkit=name, problem=f"{name}: {answer.refusal}")
     if answer.disabled_rules:
         name += f" with disable_rules={[*answer.disabled_rules]}"
+    if not answer.outputs:
+        note = f"{name}: the model is not simulated: the simulator does not support scalar inputs"
+        return replace(outcome, toolkit=name, notes=(*outcome.notes, note))
     found = [
-        widened(simulated_difference(key, result, array), result, array, max_error)
+        simulated_difference(key, result, array, max_error)
         for (key, array), result in zip(
-            outcome.rewriting.expected.items(), answer.outputs, strict=False
+            outcome.rewriting.expected.items(), answer.outputs, strict=True
         )
     ]
     simulated, notes = tolerating(found, source, inputs, outcome.rewriting.expected)

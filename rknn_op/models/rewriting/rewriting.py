@@ -12,7 +12,7 @@ from opkit.common.text import aligned
 from rknn_op.models.differences import NPU_TOLERANCE, simulated_difference
 from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import Node, node_path
-from rknn_op.models.onnx_file import drop_unread, nodes_of, subgraphs, with_shapes
+from rknn_op.models.onnx_file import drop_unread, nodes_of, replace_nodes, subgraphs, with_shapes
 from rknn_op.models.rewriting import half
 from rknn_op.models.rewriting.body import Body
 from rknn_op.models.rewriting.body_proof import BodyProof, prove
@@ -32,13 +32,13 @@ class Chip:
     Attributes:
         target: its name.
         operators: its operators.
-        toolkit: the toolkit; None: the chip has none.
+        toolkit: the toolkit.
         python: a Python with the toolkit; None: nothing is simulated.
     """
 
     target: str
     operators: OperatorList
-    toolkit: Toolkit | None = None
+    toolkit: Toolkit
     python: Path | None = None
 
 
@@ -163,7 +163,7 @@ class Rewriter:
             OpkitError: the toolkit is not there, or does not end in time.
         """
         chip = self._chip
-        if not (chip.toolkit and chip.python):
+        if not chip.python:
             return
         known = self._simulated
         while True:
@@ -231,7 +231,9 @@ class Rewriter:
 
     def result(self) -> Rewriting:
         """Return the model with the chosen forms."""
-        positions = {id(node): index for index, node in enumerate(nodes_of(self._proto.node))}
+        positions = {
+            id(node): index for index, node in enumerate(nodes_of(self._model.proto.graph.node))
+        }
         bodies = {
             positions[id(found.message)]: each.body.model
             for found, each in zip(self._found, self._chosen, strict=True)
@@ -251,10 +253,6 @@ class Rewriter:
             tuple(self._notes),
             self._expected,
         )
-
-    @property
-    def _proto(self) -> Any:
-        return self._model.proto.graph
 
 
 def _key(body: Body) -> object:
@@ -285,9 +283,7 @@ def spliced(model: OpenModel, bodies: Mapping[int, Any]) -> OpenModel:
             for subgraph in subgraphs(node):
                 splice(subgraph)
             made += bodies[position].graph.node if position in bodies else [node]
-        copies = [_copy(node) for node in made]
-        del graph.node[:]
-        graph.node.extend(copies)
+        replace_nodes(graph, made)
 
     splice(proto.graph)
     known = set(_names(model.proto.graph))
@@ -301,12 +297,6 @@ def spliced(model: OpenModel, bodies: Mapping[int, Any]) -> OpenModel:
     read = {name for node in nodes_of(model.proto.graph.node) for name in node.input}
     drop_unread(proto.graph, read)
     return replace(model, proto=with_shapes(proto, model.file))
-
-
-def _copy(node: Any) -> Any:
-    copy = required("onnx").NodeProto()
-    copy.CopyFrom(node)
-    return copy
 
 
 def _names(graph: Any) -> Iterator[str]:

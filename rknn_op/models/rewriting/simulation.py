@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from rknn_op.models.rewriting import half
 from rknn_op.models.rewriting.body import Body
 from rknn_op.models.rewriting.body_proof import named
 from rknn_op.models.running.stages import Call
-from rknn_op.models.toolkits import Job, build
+from rknn_op.models.toolkits import Job, as_simulated, build
 from rknn_op.runtimes.models import OperatorList, Toolkit
 
 Array = Any
@@ -94,7 +94,7 @@ def simulate(
         tolerance = trial.body.form.half
         differences = tuple(
             simulated_difference(name, result, array, tolerance=tolerance)
-            for (name, array), result in zip(wanted, answer.outputs, strict=False)
+            for (name, array), result in zip(wanted, answer.outputs, strict=bool(answer.outputs))
         )
         known = operators.operators | operators.cpu
         lacking = sorted(
@@ -106,9 +106,3 @@ def simulate(
             problem = f"{toolkit.name} leaves {lacking[0]}"
         results.append(Simulated(differences, answer.left, problem))
     return results
-
-
-def as_simulated(toolkit: Toolkit, arrays: Iterable[Array]) -> list[Array]:
-    """Return arrays in the dtypes of a toolkit's simulator."""
-    types = toolkit.simulated_types
-    return [each.astype(types.get(str(each.dtype), each.dtype), copy=False) for each in arrays]

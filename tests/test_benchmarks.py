@@ -325,13 +325,15 @@ def test_changes_of_every_source() -> None:
         assert all(change.apply(original) != original for change in changes), path
         return len(changes)
 
-    sources = mutations.sources()
+    python = [path for path in mutations.sources() if path.endswith(".py")]
+    c = [path for path in mutations.sources() if not path.endswith(".py")]
+    counts = {path: count(path) for path in python}  # ast.parse of 3.11 can fail in threads
     with ThreadPoolExecutor() as pool:
-        counts = dict(zip(sources, pool.map(count, sources), strict=True))
+        counts |= zip(c, pool.map(count, c), strict=True)
     assert sum(counts.values()) > 30_000
     assert counts["opkit/compute/thread_pool.h"] > 100
     # The others have types, declarations and constants alone.
-    programs = {path for path in sources if path.endswith(".c") and not counts[path]}
+    programs = {path for path in c if path.endswith(".c") and not counts[path]}
     assert all("stub" in path or "device_library" in path for path in programs), programs
 
 

@@ -6,9 +6,6 @@
 
 #include "hostrt.h"
 
-const char *hostrt_phase = "the operator";
-const char *hostrt_function;
-
 /* ---- Callbacks ---- */
 
 /* Outputs alone have a meta: those of inputs are NULL. */

@@ -255,13 +255,12 @@ vx_map_id hostrt_add_map(vx_reference owner);
 bool hostrt_remove_map(vx_reference owner, vx_map_id id);
 void hostrt_compare_maps(vx_context context);
 
-/* graph.c */
+/* log.c */
 /* The callback that runs, for messages. */
 extern const char *hostrt_phase;
 /* The function of this runtime that accesses the operator's memory, for messages; or NULL. */
 extern const char *hostrt_function;
 
-/* log.c */
 void hostrt_log_printf(enum hostrt_log log, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Logs an event: a call that ends the process on the board, and fails here. */

@@ -6,6 +6,9 @@
 
 #include "hostrt.h"
 
+const char *hostrt_phase = "the operator";
+const char *hostrt_function;
+
 struct entry {
     vx_status status;
     char text[VX_MAX_LOG_MESSAGE_LEN];

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -40,6 +41,7 @@ RECORDS = Path("build/results")
 # pytest's exit codes; its import is slow.
 NO_TESTS = 5
 USAGE_ERROR = 4
+_FUZZ = re.compile(r"([1-9][0-9]{0,4})(?::([0-9]{1,9}))?")  # count and seed
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,12 @@ def options(variables: Any, operator: OpSpec) -> None:
             "between cases",
             False,
         ),
+        (
+            "fuzz",
+            "with check: N random shapes for each test function besides the check's own, new ones "
+            "in each run; N:SEED repeats those of a run",
+            "",
+        ),
         ("workers", "with check: processes that run cases in parallel; a number, or auto", ""),
     )
 
@@ -138,6 +146,11 @@ def check(env: Any, request: Request) -> None:
         raise OpkitError(
             f"workers={workers} requires pytest-xdist, which is not installed: "
             f"{sys.executable} -m pip install pytest-xdist"
+        )
+    if env["fuzz"] and not _FUZZ.fullmatch(env["fuzz"]):
+        raise OpkitError(
+            f"fuzz: invalid {env['fuzz']!r} (expected a number up to 99999, or N:SEED as a failure "
+            "prints it)"
         )
     parse_sanitizers(env["sanitize"])
     if env["qemu"] and not request.abis:
@@ -301,6 +314,7 @@ def run_cases(env: Any, check: Check, records: Path | None = None) -> int:
                 in_vendor_runtimes.append(stack.enter_context(launched))
             except OpkitError as error:
                 not_run.append(f"the cases did not run in {vendor_program.name}: {error}")
+        count, _, seed = env["fuzz"].partition(":")
         session = Session(
             executors=tuple(prepared),
             log=LOG,
@@ -310,6 +324,8 @@ def run_cases(env: Any, check: Check, records: Path | None = None) -> int:
             notes=tuple(check.notes),
             quick=bool(env["quick"]),
             case=env["case"],
+            fuzz=int(count or 0),
+            seed=int(seed or time.time_ns() % 10**9),
         )
         shows_all = bool(env["verbose"])
         status = _run_pytest(session, env["OPERATOR"], env["workers"], shows_all, env["LOCK"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
 
@@ -148,6 +148,19 @@ def _special_values(dtype: np.dtype[Any]) -> Array:
 # ---- Cases --------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """The values of a case, for the same case with other shapes.
+
+    Attributes:
+        name: the values' part of the case's name.
+        values: name of each input -> its values.
+    """
+
+    name: str
+    values: Mapping[str, Values]
+
+
 @dataclass(frozen=True, eq=False)
 class Case:
     """One call of the operator; str(case) is its name.
@@ -164,6 +177,7 @@ class Case:
         recorded: name of an output -> array of the model's own framework; a check compares the
             reference with it.
         recorded_tolerance: the tolerated difference of the reference from it.
+        recipe: how cases() made the inputs; None: by hand, or recorded.
     """
 
     name: str
@@ -174,9 +188,63 @@ class Case:
     quantization: Mapping[str, Quantization] = field(default_factory=dict)
     recorded: Mapping[str, Array] = field(default_factory=dict)
     recorded_tolerance: Tolerance = EXACT
+    recipe: Recipe | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         return self.name
+
+    def reshaped(self, shapes: Mapping[str, tuple[int, ...]]) -> Case:
+        """Return the case with other shapes: the one of cases() with these shapes.
+
+        Without a recipe, each element is one of the case's own, at random.
+
+        Args:
+            shapes: the shape of each input; no input of a case without a recipe is empty.
+        """
+        dtypes = {name: array.dtype for name, array in self.inputs.items()}
+        sampled = {name: _elements_of(array) for name, array in self.inputs.items()}
+        recipe = self.recipe or Recipe(f"elements-of-{self.name}", sampled)
+        title = _title(shapes, dtypes, recipe.name, self.params if self.recipe else {})
+        inputs = _inputs(title, shapes, dtypes, recipe.values)
+        return replace(self, name=title, inputs=inputs, recorded={})
+
+
+def _elements_of(array: Array) -> Values:
+    """Return the values of a case made by hand: elements of its array."""
+    return Values(
+        "elements", "elements", lambda shape, _, random, __: random.choice(array.ravel(), shape)
+    )
+
+
+def _title(
+    shapes: Mapping[str, tuple[int, ...]],
+    dtypes: Mapping[str, np.dtype[Any]],
+    values: str,
+    params: Mapping[str, Any],
+) -> str:
+    """Return the name of a case."""
+    parts = ["+".join(formatted(shape, "x") for shape in shapes.values())]
+    names = dict.fromkeys(dtype.name for dtype in dtypes.values())
+    if set(names) != {"float16"}:
+        parts.append("+".join(names))
+    parts.append(values)
+    parts.extend(f"{name}={formatted(value)}" for name, value in params.items())
+    return "-".join(parts)
+
+
+def _inputs(
+    title: str,
+    shapes: Mapping[str, tuple[int, ...]],
+    dtypes: Mapping[str, np.dtype[Any]],
+    values: Mapping[str, Values],
+) -> dict[str, Array]:
+    """Return the inputs of a case, which depend only on its name."""
+    inputs = {}
+    for index, (name, shape) in enumerate(shapes.items()):
+        random = np.random.default_rng(zlib.crc32(f"{title} {name}".encode()))
+        with np.errstate(all="ignore"):  # out of range becomes infinite
+            inputs[name] = values[name].make(shape, dtypes[name], random, index)
+    return inputs
 
 
 def cases(
@@ -209,28 +277,20 @@ def cases(
     for sizes, (values_name, maker), settings in itertools.product(
         shapes, zip(_names(makers), makers, strict=True), params
     ):
-        dtypes = {name: _dtype(dtype, name) for name in sizes}
-        parts = ["+".join(formatted(shape, "x") for shape in sizes.values())]
-        if set(dtypes.values()) != {"float16"}:
-            parts.append("+".join(dict.fromkeys(dtypes.values())))
-        parts.append(values_name)
-        parts.extend(f"{name}={formatted(value)}" for name, value in settings.items())
-        title = "-".join(parts)
+        dtypes = {name: np.dtype(_dtype(dtype, name)) for name in sizes}
+        by_input = dict.fromkeys(sizes, maker) if isinstance(maker, Values) else maker
+        title = _title(sizes, dtypes, values_name, settings)
         numbered = (f"{title}-{number}" for number in itertools.count(2))
         case_name = next(each for each in itertools.chain([title], numbered) if each not in taken)
         taken.add(case_name)
-        inputs = {}
-        for input_index, (name, shape) in enumerate(sizes.items()):
-            values_of = maker if isinstance(maker, Values) else maker[name]
-            random = np.random.default_rng(zlib.crc32(f"{case_name} {name}".encode()))
-            with np.errstate(all="ignore"):  # out of range becomes infinite
-                inputs[name] = values_of.make(shape, np.dtype(dtypes[name]), random, input_index)
+        inputs = _inputs(case_name, sizes, dtypes, by_input)
         outputs = (
             {}
             if isinstance(dtype, str)
             else {name: type_ for name, type_ in dtype.items() if name not in sizes}
         )
-        result.append(Case(case_name, inputs, dict(settings), outputs, origin))
+        recipe = Recipe(values_name, by_input)
+        result.append(Case(case_name, inputs, dict(settings), outputs, origin, recipe=recipe))
     return result
 
 

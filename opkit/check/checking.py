@@ -26,7 +26,7 @@ from opkit.check.comparison import (
 from opkit.check.mistakes import CheckError, caller_location
 from opkit.check.operators import Operator, Prepared, operator_of, unsupported_tensors
 from opkit.check.profile import CallProfile, Profile, calls_for, profile_of
-from opkit.check.results import PassedRun, Result, RunningTest, running_test
+from opkit.check.results import CheckedCase, PassedRun, Result, RunningTest, running_test
 from opkit.check.tolerance import EXACT, Tolerance
 from opkit.check.traits import traits_of
 from opkit.common.errors import OpkitError
@@ -144,6 +144,13 @@ def check_cpu_kernel(
             ]
         if problems := check_kernels(operator, candidates, case):
             raise CheckError("\n".join(problems))
+        on_this_pc = {
+            name: kernel
+            for name, kernel in operator.cpu_kernels().items()
+            if isinstance(kernel, StatefulKernel)
+        }
+        if not changes_reference:
+            test.checked.append(CheckedCase(operator, on_this_pc, tolerance, case))
 
 
 def _own_reference(candidate: Candidate) -> str:

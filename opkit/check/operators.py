@@ -327,8 +327,8 @@ class Operator:
             for name, array in case.inputs.items()
         }
         # The case tests exactly these values, so numpy must not warn of them.
-        is_extreme = any(map(_is_extreme, case.inputs.values()))
-        with np.errstate(all="ignore") if is_extreme else nullcontext():
+        has_extremes = any(map(is_extreme, case.inputs.values()))
+        with np.errstate(all="ignore") if has_extremes else nullcontext():
             results = self.reference.reference(inputs, params)
         place = self.reference.location(self.reference.module.reference)
         for name, array in case.inputs.items():
@@ -392,7 +392,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (Real, np.bool_))
 
 
-def _is_extreme(array: Array) -> bool:
+def is_extreme(array: Array) -> bool:
     """Return whether an input has NaN, infinities or the largest numbers of its dtype."""
     if array.dtype.kind != "f":
         return False

@@ -10,10 +10,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,8 @@ from opkit.check.cases import Case
 from opkit.check.collection import discard_bytecode, sample, unrun_checks
 from opkit.check.mistakes import REPOSITORY, CheckError, user_message
 from opkit.check.operators import operator_of
-from opkit.check.results import PassedRun, Result, RunningTest, running
+from opkit.check.own_shapes import check_own_shapes
+from opkit.check.results import Result, RunningTest, running
 from opkit.check.run_log import RunLog
 from opkit.check.session import Session, repository_of
 from opkit.check.shared_process import check_shared_process
@@ -44,8 +47,12 @@ _RAISED = "opkit_raised"  # whether the test's own mark or call explains its exc
 _MARKS = pytest.StashKey[frozenset[str]]()
 _SESSION = pytest.StashKey[Session]()
 _SAMPLE = pytest.StashKey[frozenset[str]]()
-_PASSED = pytest.StashKey[list[PassedRun]]()
+_TESTS = pytest.StashKey[list[tuple[RunningTest, float]]]()  # of a function, with their seconds
 _SHARED_PROCESS = "[in one process]"  # in place of a test's parameters
+_OWN_SHAPES = "[shapes of the check's own]"
+_OWN_COUNT = "opkit_own_shapes"
+_SHARE = 1 / 3  # of a function's time for shapes of the check's own
+_LEAST_SECONDS = 1.0  # for them
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -67,7 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
     file = config.getoption(_OPTION)
     session = Session.read(Path(file)) if file else Session()
     config.stash[_SESSION] = session
-    config.stash[_PASSED] = []
+    config.stash[_TESTS] = []
     config.pluginmanager.register(_Logger(config, session.log), "opkit-log")
 
 
@@ -200,6 +207,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     if root != REPOSITORY:  # another operator's test: no executor has its kernel
         session = replace(session, executors=(), simulators=(), vendor_runtimes=())
     test = RunningTest(session, root, function)
+    start = time.monotonic()
     try:
         with running(test):
             return (yield)
@@ -207,31 +215,44 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         item.user_properties += [(_PROPERTY, asdict(result)) for result in test.results]
         item.user_properties += [(_PARAMS, params) for params in test.params]
         item.user_properties += [(_INTEGER_INPUT, pair) for pair in test.integer_inputs]
-        if not session.quick:
-            item.config.stash[_PASSED] += test.passed
+        item.config.stash[_TESTS].append((test, time.monotonic() - start))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(
     item: pytest.Item, nextitem: pytest.Item | None
 ) -> Generator[None, object, object]:
-    """After the last test of a function, run the passed cases of its tests in one process."""
+    """After the last test of a function, run its passed cases in one process, and other shapes."""
     result = yield
     if nextitem is None or _function_id(nextitem) != _function_id(item):
-        passed = item.config.stash[_PASSED]
-        item.config.stash[_PASSED] = []
-        if problems := check_shared_process(passed):
-            # Of the last test, because pytest-xdist knows no others; its own result stays.
-            report = pytest.TestReport(
-                nodeid=item.nodeid,
-                location=(*item.location[:2], item.location[2].partition("[")[0] + _SHARED_PROCESS),
-                keywords={},
-                outcome="failed",
-                longrepr="\n".join(problems),
-                when="teardown",
-            )
-            item.ihook.pytest_runtest_logreport(report=report)
+        tests = item.config.stash[_TESTS]
+        item.config.stash[_TESTS] = []
+        session = item.config.stash[_SESSION]
+        if not session.quick:
+            passed = [run for test, _ in tests for run in test.passed]
+            _report(item, _SHARED_PROCESS, check_shared_process(passed))
+            if not session.case:
+                seconds = max(_LEAST_SECONDS, _SHARE * sum(seconds for _, seconds in tests))
+                checked = [case for test, _ in tests for case in test.checked]
+                own = check_own_shapes(checked, seconds, session.fuzz, session.seed)
+                _report(item, _OWN_SHAPES, [own.problem] if own.problem else [], own.count)
     return result
+
+
+def _report(item: pytest.Item, name: str, problems: Sequence[str], own_shapes: int = 0) -> None:
+    """Report a check of a whole function, whose name is in place of a test's parameters."""
+    report = pytest.TestReport(
+        # Of the last test, because pytest-xdist knows no others; its own result stays.
+        nodeid=item.nodeid,
+        location=(*item.location[:2], item.location[2].partition("[")[0] + name),
+        keywords={},
+        outcome="failed" if problems else "passed",
+        longrepr="\n".join(problems) or None,
+        when="teardown",
+        user_properties=[(_OWN_COUNT, own_shapes)],
+    )
+    if problems or own_shapes:
+        item.ihook.pytest_runtest_logreport(report=report)
 
 
 def _function_id(item: pytest.Item) -> str:
@@ -384,6 +405,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> Generator[None, None, None
     _print(
         terminalreporter, "cases" if shows_all else "failed cases", terminal_summary.cases(shown)
     )
+    if own := sum(_own_shapes(terminalreporter)):
+        terminalreporter.write_line(f"the CPU kernel also ran on {own} shapes of the check's own")
     for line in terminal_summary.left_out(results):
         terminalreporter.write_line(line)
     for line in terminal_summary.notes(
@@ -396,6 +419,14 @@ def pytest_terminal_summary(terminalreporter: Any) -> Generator[None, None, None
         terminalreporter.write_line(wrapped(f"note: {note}"))
     if len(told) > 1:
         _print(terminalreporter, "causes of failures", terminal_summary.failures(tests, shows_all))
+
+
+def _own_shapes(terminalreporter: Any) -> Iterator[int]:
+    """Yield the count of shapes of the check's own for each test function."""
+    for report in chain.from_iterable(terminalreporter.stats.values()):
+        for name, count in getattr(report, "user_properties", ()):
+            if name == _OWN_COUNT:
+                yield count
 
 
 def _sample_notes(session: Session, results: Sequence[Result]) -> Iterator[str]:

@@ -18,10 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from opkit.check.cases import Case
 from opkit.check.comparison import Difference, ulp_distance
 from opkit.check.mistakes import REPOSITORY
+from opkit.check.operators import Operator
 from opkit.check.profile import Profile
 from opkit.check.session import Session
+from opkit.check.tolerance import Tolerance
 from opkit.check.traits import CaseTraits
 from opkit.common import file_io
 from opkit.runtimes.invocation import Array, Invocation, StatefulKernel
@@ -238,6 +241,23 @@ class PassedRun:
     outputs: Mapping[str, Array]
 
 
+@dataclass(frozen=True, eq=False)
+class CheckedCase:
+    """A case that passed.
+
+    Attributes:
+        operator: the operator.
+        kernels: name -> CPU kernel on this PC.
+        tolerance: the tolerance of the test.
+        case: the case.
+    """
+
+    operator: Operator
+    kernels: Mapping[str, StatefulKernel]
+    tolerance: Tolerance
+    case: Case
+
+
 @dataclass
 class RunningTest:
     """The running pytest test, set up by the plugin.
@@ -251,6 +271,7 @@ class RunningTest:
         integer_inputs: (`name: dtype`, note on the type in the kernel) for each integer input of
             its cases.
         passed: the runs of its cases that passed.
+        checked: its cases that passed, for shapes of the check's own.
     """
 
     session: Session = field(default_factory=Session)
@@ -260,6 +281,7 @@ class RunningTest:
     params: list[dict[str, str]] = field(default_factory=list)
     integer_inputs: list[tuple[str, str]] = field(default_factory=list)
     passed: list[PassedRun] = field(default_factory=list)
+    checked: list[CheckedCase] = field(default_factory=list)
 
 
 _RUNNING: ContextVar[RunningTest] = ContextVar("running test")

@@ -28,6 +28,8 @@ class Session:
         quick: whether cases run only in processes of their own.
         time_limit: the time limit of a kernel, in seconds; None: the default.
         case: the name of the only case to run; empty: all.
+        fuzz: the count of random shapes for each test function, besides the check's own.
+        seed: the seed of these shapes.
     """
 
     executors: tuple[Executor, ...] = ()
@@ -39,6 +41,8 @@ class Session:
     quick: bool = False
     time_limit: float | None = None
     case: str = ""
+    fuzz: int = 0
+    seed: int = 0
 
     def write(self, file: Path) -> None:
         """Write the session to a file; create its folder if absent."""
@@ -63,6 +67,8 @@ class Session:
             quick=fields["quick"],
             time_limit=fields["time_limit"],
             case=fields["case"],
+            fuzz=fields["fuzz"],
+            seed=fields["seed"],
         )
 
 

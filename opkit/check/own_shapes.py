@@ -12,7 +12,7 @@ import tracemalloc
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
 from math import prod
 
 import numpy as np
@@ -22,6 +22,7 @@ from opkit.check.comparison import compare
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Prepared, is_extreme, unsupported_tensors
 from opkit.check.results import CheckedCase
+from opkit.common.errors import OpkitError
 from opkit.description.types import MAX_RANK
 from opkit.runtimes.invocation import RunResult, StatefulKernel
 
@@ -68,18 +69,17 @@ def check_own_shapes(
     end = time.monotonic() + seconds
     own = _Own({_key(_shapes(each)): True for each in checked})
     count = 0
-    for is_limited, trials in (
-        (True, _batches(_in_turn(bases, own))),
-        (True, ([each] for each in _large(bases, own))),
-        (False, _batches(islice(_random(bases, own, random.Random(seed)), fuzz))),
-    ):
-        for batch in trials:
-            count += len(batch)
-            if problem := _first_problem(batch):
-                again = "" if is_limited else f"\n  the same shapes again: fuzz={fuzz}:{seed}"
-                return OwnShapes(count, problem + again)
-            if is_limited and time.monotonic() > end:
-                break
+    limited = chain(_batches(_in_turn(bases, own)), ([each] for each in _large(bases, own)))
+    for batch in limited:
+        count += len(batch)
+        if problem := _first_problem(batch):
+            return OwnShapes(count, problem)
+        if time.monotonic() > end:
+            break
+    for batch in _batches(islice(_random(bases, own, random.Random(seed)), fuzz)):
+        count += len(batch)
+        if problem := _first_problem(batch):
+            return OwnShapes(count, f"{problem}\n  the same shapes again: fuzz={fuzz}:{seed}")
     return OwnShapes(count)
 
 
@@ -290,7 +290,11 @@ def _first_problem(trials: Sequence[_Trial]) -> str:
                 )
             )
         ]
-        for trial, run in zip(supported, _run(kernel, supported), strict=False):
+        try:
+            runs = _run(kernel, supported)
+        except OpkitError as error:
+            return f"{name}, with shapes of the check's own: {error}"
+        for trial, run in zip(supported, runs, strict=False):
             if problem := _problem(trial, kernel, run):
                 smallest = trial if run.timed_out else _smallest(trial, kernel)
                 return _message(name, kernel, smallest, problem)

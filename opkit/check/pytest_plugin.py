@@ -52,7 +52,7 @@ _SHARED_PROCESS = "[in one process]"  # in place of a test's parameters
 _OWN_SHAPES = "[shapes of the check's own]"
 _OWN_COUNT = "opkit_own_shapes"
 _SHARE = 1 / 3  # of a function's time for shapes of the check's own
-_LEAST_SECONDS = 1.0  # for them
+_LEAST_SECONDS = 2.0  # for them
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -84,7 +84,7 @@ def runtime_library(env: Any, target: str, sources: str, includes: Sequence[str]
         CPPPATH=[*INCLUDES, *includes],
         CCFLAGS=RUNTIME_COMPILE,
         LINKFLAGS=RUNTIME_LINK,
-        LIBRARIES=[f"-Wl,-soname,{name}", "-lpthread"],
+        LIBRARIES=[f"-Wl,-soname,{name}", "-lpthread", "-ldl"],
     )
 
 

@@ -15,6 +15,7 @@ class Abi:
         elf: its elf.Library.architecture: the machine by its name in the ELF standard, word size,
             byte order and, if there are several, the calling convention.
         gnu_processors: a regular expression for the first words of GNU triples of its processor.
+        loader: glibc's loader, which defines __tls_get_addr for _Thread_local variables.
         glibc_ceiling: the newest glibc version that the library may require; devices are old.
         zig_cpu: `-mcpu` of zig: the oldest core of this ABI on which the library has to run.
         gnu_flags: the same for GCC.
@@ -27,6 +28,7 @@ class Abi:
     triple: str
     elf: str
     gnu_processors: str
+    loader: str
     glibc_ceiling: str
     zig_cpu: str
     gnu_flags: tuple[str, ...]
@@ -48,6 +50,7 @@ ABIS: dict[str, Abi] = {
             triple="x86_64-linux-gnu",
             elf="EM_X86_64 64-bit little-endian",
             gnu_processors="x86_64",
+            loader="ld-linux-x86-64.so.2",
             glibc_ceiling="2.17",
             zig_cpu="x86_64",
             gnu_flags=("-march=x86-64",),
@@ -57,6 +60,7 @@ ABIS: dict[str, Abi] = {
             triple="aarch64-linux-gnu",
             elf="EM_AARCH64 64-bit little-endian",
             gnu_processors="aarch64|arm64",
+            loader="ld-linux-aarch64.so.1",
             glibc_ceiling="2.17",
             zig_cpu="cortex_a35",
             gnu_flags=("-march=armv8-a", "-mtune=cortex-a35"),
@@ -66,6 +70,7 @@ ABIS: dict[str, Abi] = {
             triple="arm-linux-gnueabihf",
             elf="EM_ARM 32-bit little-endian EABI5 hard-float",
             gnu_processors="arm(?!64).*",
+            loader="ld-linux-armhf.so.3",
             glibc_ceiling="2.17",
             zig_cpu="cortex_a7",
             gnu_flags=(
@@ -81,6 +86,7 @@ ABIS: dict[str, Abi] = {
             triple="riscv64-linux-gnu",
             elf="EM_RISCV 64-bit little-endian",
             gnu_processors="riscv64",
+            loader="ld-linux-riscv64-lp64d.so.1",
             glibc_ceiling="2.27",  # the first with this ABI
             zig_cpu="baseline_rv64",
             gnu_flags=("-march=rv64gc", "-mabi=lp64d"),

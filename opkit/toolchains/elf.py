@@ -256,7 +256,7 @@ def _problems(
         )
     names = [each.name for each in requirements.libraries]
     for name in library.needed:
-        if name not in names:
+        if name not in (*names, abi.loader):
             yield f"it needs {name}; the board has {', '.join(names)}"
     for version, symbols in library.versions.items():
         if any_glibc or not version.startswith("GLIBC_"):

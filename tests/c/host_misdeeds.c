@@ -9,6 +9,7 @@
 #include <locale.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -64,6 +65,8 @@ enum deed {
     CHANGE_MASK,
     CHANGE_LOCALE,
     CHANGE_ENVIRONMENT,
+    CHANGE_PRIORITY,
+    CHANGE_PROCESSORS,
     UNSET_SIGN,
     UNSET_ZERO,
     UNSET_ALIGNED,
@@ -376,6 +379,21 @@ static void leak(enum deed deed)
     }
 }
 
+static void use_one_processor(void)
+{
+    cpu_set_t all;
+    cpu_set_t first;
+    int processor = 0;
+
+    sched_getaffinity(0, sizeof all, &all);
+    while (!CPU_ISSET(processor, &all)) {
+        processor++;
+    }
+    CPU_ZERO(&first);
+    CPU_SET(processor, &first);
+    sched_setaffinity(0, sizeof first, &first);
+}
+
 /* Changes a setting of the process, for the application, too. */
 static void change_application(enum deed deed)
 {
@@ -391,6 +409,12 @@ static void change_application(enum deed deed)
         break;
     case CHANGE_ENVIRONMENT:
         setenv("OMP_NUM_THREADS", "1", 1);
+        break;
+    case CHANGE_PRIORITY:
+        sink = nice(1);
+        break;
+    case CHANGE_PROCESSORS:
+        use_one_processor();
         break;
     default:
         break;

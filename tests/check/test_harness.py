@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,6 +31,9 @@ from tests.runtimes.rknn.host_build import harness, repository
 from tests.time_limits import LONG, time_limit, with_growing_limit
 
 pytestmark = pytest.mark.slow
+with_two_processors = pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="a set of one processor has no smaller one"
+)
 
 MISDEEDS_C = C_SOURCES / "host_misdeeds.c"
 DEEDS = enumerators(MISDEEDS_C, "deed")
@@ -87,6 +91,8 @@ MISDEEDS = {
     "CHANGE_MASK": "the kernel changes the process's mask of file permissions (umask)",
     "CHANGE_LOCALE": "the kernel changes the process's locale (setlocale, uselocale)",
     "CHANGE_ENVIRONMENT": "the kernel changes the process's environment (setenv, putenv)",
+    "CHANGE_PRIORITY": "the kernel changes the process's priority (nice, setpriority)",
+    "CHANGE_PROCESSORS": "the kernel changes the process's processors (sched_setaffinity)",
     "UNSET_SIGN": _UNSET,
     "UNSET_ZERO": "only as compiled for delivery, without instrumentation",  # 0 only at full speed
     "UNSET_ALIGNED": _UNSET,
@@ -147,7 +153,14 @@ def test_each_fault_has_expected_message() -> None:
     assert sorted(MISDEEDS) == sorted(set(DEEDS) - allowed)
 
 
-@pytest.mark.parametrize("deed", MISDEEDS)
+def marked(deeds: Iterable[str]) -> list[Any]:
+    return [
+        pytest.param(deed, marks=with_two_processors if deed == "CHANGE_PROCESSORS" else ())
+        for deed in deeds
+    ]
+
+
+@pytest.mark.parametrize("deed", marked(MISDEEDS))
 def test_faulty_case_fails_and_next_case_runs(operator: Operator, deed: str) -> None:
     assert_fails(operator, deed, MISDEEDS[deed])
     assert check(operator).problem == ""
@@ -234,7 +247,7 @@ def test_no_harness_process_survives(emulated: Repository, messages: dict[str, s
     assert left == []
 
 
-@pytest.mark.parametrize("deed", EMULATED)
+@pytest.mark.parametrize("deed", marked(EMULATED))
 def test_fault_under_emulator(deed: str, messages: dict[str, str]) -> None:
     assert EMULATED[deed].replace("{limit}", "2") in messages[deed]
     assert f"after_{deed}" not in messages
@@ -305,7 +318,7 @@ def plain_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("plain")
     runtime = folder / "libplain_runtime.so"
     soname = f"-Wl,-soname,{runtime.name}"
-    flags = ("-shared", "-O2", "-g", soname, "-lpthread")
+    flags = ("-shared", "-O2", "-g", soname, "-lpthread", "-ldl")
     build(runtime, *flags, C_SOURCES / "plain_runtime.c", *GUARDED_MEMORY)
     for name in ("plain_kernel", "plain_faults"):
         build(folder / f"lib{name}.so", "-shared", "-O2", "-g", C_SOURCES / f"{name}.c", runtime)

@@ -102,6 +102,18 @@ def test_valid_library_passes(abi: str, good: dict[str, Path]) -> None:
 
 
 @pytest.mark.parametrize("abi", ABIS)
+def test_thread_local_variables_need_only_the_loader(abi: str, build: Build) -> None:
+    """The loader of every glibc defines __tls_get_addr."""
+    source = (
+        "static _Thread_local int calls;\nint count(void);\nint count(void) { return ++calls; }\n"
+    )
+    made = build(BARE + source, "-Wl,-u,count", "-Wl,-z,defs", abi=abi)
+    assert problems(made, ABIS[abi]) == []
+    needed = elf.read(made.read_bytes()).needed
+    assert needed == (() if abi == "aarch64" else (ABIS[abi].loader,))
+
+
+@pytest.mark.parametrize("abi", ABIS)
 def test_valid_library_fields(abi: str, good: dict[str, Path]) -> None:
     library = elf.read(good[abi].read_bytes())
     assert library.architecture == ARCHITECTURES[abi]

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -30,6 +31,8 @@ static struct state {
     mode_t file_mask;
     uint32_t locale;
     uint32_t environment;
+    int priority;
+    cpu_set_t processors;
 } snapshot;
 
 /* Returns the register of rounding mode and traps, without the flags set by arithmetic. */
@@ -107,6 +110,8 @@ static void read_settings(struct state *state)
     umask(state->file_mask);
     state->locale = hash_locale();
     state->environment = hash_environment();
+    state->priority = getpriority(PRIO_PROCESS, 0);
+    sched_getaffinity(0, sizeof state->processors, &state->processors);
 }
 
 static void compare_settings(const char *name, const struct state *now)
@@ -120,6 +125,8 @@ static void compare_settings(const char *name, const struct state *now)
         {now->file_mask != snapshot.file_mask, "mask of file permissions (umask)"},
         {now->locale != snapshot.locale, "locale (setlocale, uselocale)"},
         {now->environment != snapshot.environment, "environment (setenv, putenv)"},
+        {now->priority != snapshot.priority, "priority (nice, setpriority)"},
+        {!CPU_EQUAL(&now->processors, &snapshot.processors), "processors (sched_setaffinity)"},
     };
 
     for (size_t i = 0; i < LENGTH(SETTINGS); i++) {

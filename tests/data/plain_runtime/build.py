@@ -27,7 +27,7 @@ def _declare(env: Any, request: Any) -> list[Any]:
         target="build/plain/runtime.so",
         sources=[f"{FOLDER}/runtimes/plain/*.c", GUARDED_MEMORY],
         objects="build/plain/",
-        LIBRARIES=["-Wl,-soname,runtime.so", "-lpthread"],
+        LIBRARIES=["-Wl,-soname,runtime.so", "-lpthread", "-ldl"],
     )
     kernel = _library(env, f"build/plain/{env['OPERATOR'].lower}.so", runtime)
     return [*harness(env), runtime, kernel]

@@ -27,7 +27,7 @@ def _folder() -> Path:
 def host_runtime() -> Path:
     """Compile the host runtime, once per process."""
     sources = (*sorted((RKNN / "host_runtime").glob("*.c")), *GUARDED_MEMORY)
-    flags = ("-shared", *_OPTIMIZED, "-Wl,-soname,libOpenVX.so", "-lpthread")
+    flags = ("-shared", *_OPTIMIZED, "-Wl,-soname,libOpenVX.so", "-lpthread", "-ldl")
     return build(_folder() / "libOpenVX.so", *flags, *sources)
 
 

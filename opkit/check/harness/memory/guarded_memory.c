@@ -56,6 +56,7 @@ static unsigned running; /* runs that have begun and not ended */
 static bool guarding;
 static bool guards_before;
 static bool is_active;
+static unsigned stage; /* the number of the last one */
 static uint8_t fill_byte;
 static harness_record_f *record;
 
@@ -202,10 +203,10 @@ __attribute__((format(printf, 3, 4))) static void record_text(const char *kind, 
     }
 }
 
-void guarded_memory_record_event(const char *text)
+void guarded_memory_record(const char *kind, const void *caller, const char *text)
 {
     pthread_mutex_lock(&lock);
-    record_text("event", NULL, "%s", text);
+    record_text(kind, caller, "%s", text);
     pthread_mutex_unlock(&lock);
 }
 
@@ -455,6 +456,7 @@ void guarded_memory_begin(const struct harness_invocation *invocation,
 void guarded_memory_set_active(bool active)
 {
     is_active = active;
+    stage += active;
     if (!active) {
         delete_blocks_for_stage();
     }
@@ -463,6 +465,11 @@ void guarded_memory_set_active(bool active)
 bool guarded_memory_is_guarding(void)
 {
     return guarding && is_active;
+}
+
+unsigned guarded_memory_stage(void)
+{
+    return is_active ? stage : 0;
 }
 
 uint8_t guarded_memory_fill(void)

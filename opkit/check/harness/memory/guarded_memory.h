@@ -5,6 +5,7 @@
  *     guarded_memory.c  the blocks
  *     guarded_values.c  the values of an invocation, each in such a block
  *     guarded_malloc.c  malloc, free and related functions for the operator, on such blocks
+ *     libc_calls.c      calls that read files, the environment, ... of this PC
  *     undefined.c       undefined behavior, which an instrumented kernel reports
  *     checked_loops.c   loops in several threads, which an instrumented kernel runs
  *
@@ -45,6 +46,8 @@ void guarded_memory_begin(const struct harness_invocation *invocation, harness_r
 void guarded_memory_set_active(bool active);
 /* Whether malloc is guarded now. */
 bool guarded_memory_is_guarding(void);
+/* The number of the active stage, 1, 2, ... in the process; 0: none is active. */
+unsigned guarded_memory_stage(void);
 uint8_t guarded_memory_fill(void);
 /* Whether the operator allocated this block and has freed it. */
 bool guarded_memory_is_freed(const void *start);
@@ -109,8 +112,8 @@ void *guarded_memory_resize(void *start, size_t size, const void *caller);
 bool guarded_memory_free(void *start, const void *caller);
 /* Returns the start of the block around an address, or 0 outside of all blocks. */
 uintptr_t guarded_memory_start(uintptr_t address);
-/* Records an event of the values of an invocation. */
-void guarded_memory_record_event(const char *text);
+/* Records an event or a leak; `caller` as above, or NULL. */
+void guarded_memory_record(const char *kind, const void *caller, const char *text);
 /* Sets the count of threads of an invocation's loops. */
 void checked_loops_begin(unsigned threads);
 

@@ -46,7 +46,7 @@ static void check_input(const struct harness_value *value, const void *bytes)
     if (memcmp(bytes, value->bytes, value->size) != 0) {
         describe_value(value, name, sizeof name);
         snprintf(text, sizeof text, "the operator changes %s", name);
-        guarded_memory_record_event(text);
+        guarded_memory_record("event", NULL, text);
     }
 }
 

@@ -49,7 +49,7 @@ __attribute__((format(printf, 2, 3))) static void report(struct place *place, co
     va_end(arguments);
     snprintf(text, sizeof text, "%.200s:%u: %s (undefined behavior)",
              name != NULL ? name + 1 : place->file, (unsigned)place->line, what);
-    guarded_memory_record_event(text);
+    guarded_memory_record("event", NULL, text);
     place->line = 0;
 }
 

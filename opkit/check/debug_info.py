@@ -49,6 +49,35 @@ def addr2line(library: Path, address: int) -> str | None:
     return lines[index] if index >= 0 else None
 
 
+@cache
+def thread_local(library: Path, offset: int) -> tuple[str, str] | None:
+    """Return name and file:line of the _Thread_local variable at an offset; None: unknown."""
+    from elftools.dwarf.dwarf_expr import DWARFExprParser
+    from elftools.elf.elffile import ELFFile
+
+    found: dict[int, tuple[str, str]] = {}
+    with library.open("rb") as file:
+        information = ELFFile(file).get_dwarf_info()
+        for unit in information.iter_CUs():
+            parser = DWARFExprParser(unit.structs)
+            program = information.line_program_for_CU(unit)
+            for variable in unit.iter_DIEs():
+                values = {name: each.value for name, each in variable.attributes.items()}
+                place, name = values.get("DW_AT_location"), values.get("DW_AT_name")
+                if not isinstance(place, list) or name is None or program is None:
+                    continue
+                operations = parser.parse_expr(place)
+                if len(operations) == 2 and operations[1].op_name in _TLS_OPERATIONS:
+                    first = 0 if program["version"] >= 5 else 1
+                    entry = program["file_entry"][values["DW_AT_decl_file"] - first]
+                    line = f"{entry.name.decode(errors='replace')}:{values['DW_AT_decl_line']}"
+                    found[operations[0].args[0]] = name.decode(errors="replace"), line
+    return found[max(starts)] if (starts := [each for each in found if each <= offset]) else None
+
+
+_TLS_OPERATIONS = ("DW_OP_GNU_push_tls_address", "DW_OP_form_tls_address")
+
+
 def gdb_command(command: Sequence[str], request: bytes, location: str, folder: Path) -> list[str]:
     """Write the request and a script for gdb; return the gdb command.
 

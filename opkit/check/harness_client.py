@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from opkit.check.child_processes import Worker, start_worker
-from opkit.check.debug_info import addr2line
+from opkit.check.debug_info import addr2line, thread_local
 from opkit.check.executors import GREETING
 from opkit.check.sanitizers import explain
 from opkit.common.errors import OpkitError
+from opkit.common.text import printable, shortened
 from opkit.description.spec import OpSpec
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import (
@@ -172,6 +173,9 @@ class Harness:
                     result.events.append(self._lines(caller, base) + text)
                 case ["leak", *caller]:
                     result.leaks.append(self._lines(caller, base) + text)
+                case ["thread_local"] if self.library:
+                    if variable := thread_local(self.library, int(text)):
+                        result.notes.append(_WRITTEN_IN_INITIALIZER.format(*variable))
                 case ["printed"]:
                     result.printed = text
                 case ["output"]:
@@ -192,6 +196,9 @@ class Harness:
             result.fault = sanitizer or _how_it_ended(result.stage, ended, limit)
         if result.fault:
             result.outputs = {}
+        if result.printed and self.executor.measures and not self.executor.abi:
+            line = printable(shortened(result.printed.partition("\n")[0]))
+            result.notes.append(f"prints '{line}': on a board, into the application's log")
         return result
 
     def _line(self, offset: int) -> str:
@@ -377,6 +384,12 @@ def _signal_name(code: int) -> str:
     with suppress(ValueError):
         return signal.Signals(code).name
     return f"signal {code}"
+
+
+_WRITTEN_IN_INITIALIZER = (
+    "{1}: the initializer writes '{0}', which is _Thread_local; a board's runtime may call the "
+    "kernel in another thread, which does not see that: keep it in the node's own memory"
+)
 
 
 class _EndedError(Exception):

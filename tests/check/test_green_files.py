@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.check.target_repositories import counts, problems
+from tests.check.target_repositories import counts, edit, problems
 from tests.repositories import generate
 
 pytestmark = pytest.mark.slow
@@ -163,6 +163,7 @@ WITHOUT_THREADS = {"CPU kernel": {"key"}}
 """Kernel -> the changes that need the library of threads."""
 RIGHT = {
     "nothing": "",
+    "printing": 'printf("a line of %d\\n", 3);',
     "linux": 'FILE *file = fopen("/proc/cpuinfo", "r"); if (file != NULL) { fclose(file); }',
     "processors": 'if (sysconf(_SC_NPROCESSORS_ONLN) < 1) { return "no processor"; }',
     "allocation": "free(calloc(inputs->x.size, 4));",
@@ -177,10 +178,30 @@ RIGHT = {
     "key_deleted": "make_key(true);",
     "thread_local": "scratch[1] = 2; y[0] *= scratch[1] / 2;",
 }
+INITIALIZERS = {
+    "initializer_file": 'if (access("/tmp/none", R_OK) == 0) { return VX_FAILURE; }',
+    "initializer_thread_local": "((volatile float *)scratch)[5] = 1;",
+}
+"""Statements of the initializer for RKNN-Toolkit 1.x."""
+HOOK = """\
+static vx_status initialize_cpu_kernel(const struct opkit_call *call)
+{{
+    struct opkit_tensor x;
+
+    OPKIT_TRY(opkit_describe_vx_tensor(call, OUTSIDE_INDEX_X, "x", VX_TYPE_FLOAT32, &x));
+{lines}
+    return VX_SUCCESS;
+}}
+
+static const struct opkit_kernel_hooks kernel_hooks = {{
+    .initialize_cpu_kernel = initialize_cpu_kernel,
+"""
 STATEMENTS = {
     **{name: statement for name, (statement, _) in (FAULTS | CHANGES).items()},
     **RIGHT,
+    **dict.fromkeys(INITIALIZERS, ""),
 }
+SIZES = {name: size for size, name in enumerate(STATEMENTS, 1)}
 
 
 @dataclass(frozen=True)
@@ -201,10 +222,19 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Checked:
     include = '#include "generated/'
     before = before.replace(include, DECLARATIONS + include) + COMPUTE
     lines = [
-        f"    if (inputs->x.size == {size}) {{ {statement} }}\n"
-        for size, statement in enumerate(STATEMENTS.values(), 1)
+        f"    if (inputs->x.size == {SIZES[name]}) {{ {statement} }}\n"
+        for name, statement in STATEMENTS.items()
     ]
     path.write_text("".join([before, *lines, "    return NULL;\n", after]))
+    initializers = [
+        f"    if (x.size == {SIZES[name]}) {{ {statement} }}"
+        for name, statement in INITIALIZERS.items()
+    ]
+    edit(
+        repository.path / "rknn_kernel_outside.c",
+        "static const struct opkit_kernel_hooks kernel_hooks = {\n",
+        HOOK.format(lines="\n".join(initializers)),
+    )
     for test in (repository.path / "tests").glob("test_*.py"):
         test.write_text(TESTS.format(names=[*STATEMENTS]))
     run = repository.scons("-Q", "verbose=1", "check", check=False)
@@ -231,7 +261,31 @@ def test_change_is_named(fault: str, kernel: str, checked: Checked) -> None:
     assert CHANGES[fault][1] in " ".join(checked.messages[kernel, fault].split())
 
 
+def test_printed_line_is_noted(checked: Checked) -> None:
+    output = " ".join(checked.output.split())
+    for kernel in KERNELS:
+        assert f"note: {kernel}: prints 'a line of 3': on a board, into the appl" in output
+    assert output.count(": prints ") == len(KERNELS)
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_right_kernels_pass(kernel: str, checked: Checked) -> None:
     failed = {case for where, case in checked.messages if where == kernel}
-    assert failed == {*FAULTS, *CHANGES} - WITHOUT_THREADS.get(kernel, set())
+    expected = {*FAULTS, *CHANGES} - WITHOUT_THREADS.get(kernel, set())
+    assert failed == expected | ({"initializer_file"} if kernel == "CPU kernel" else set())
+
+
+def test_file_in_initializer_is_named(checked: Checked) -> None:
+    message = " ".join(checked.messages["CPU kernel", "initializer_file"].split())
+    assert re.match(
+        r"\S*rknn_kernel_outside\.c:\d+: the operator uses the file '/tmp/none' \(access\)", message
+    )
+
+
+def test_thread_local_variable_of_initializer_is_named(checked: Checked) -> None:
+    assert re.search(
+        rf"note: CPU kernel: outside_compute\.h:\d+: the initializer writes 'scratch', which is "
+        r"_Thread_local; a board's runtime may call the kernel in another thread",
+        " ".join(checked.output.split()),
+    )
+    assert checked.output.count("the initializer writes") == 1

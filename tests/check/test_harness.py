@@ -268,7 +268,12 @@ def test_static_harness_fails_to_start(
 
 
 def test_kernel_output_is_shown(operator: Operator, capfd: pytest.CaptureFixture[str]) -> None:
-    assert check(operator, "PRINT").problem == ""
+    result = check(operator, "PRINT")
+    assert result.problem == ""
+    assert result.note == (
+        "CPU kernel: prints 'a line of the kernel's': on a board, into the application's log"
+    )
+    assert check(operator).note == ""
     assert capfd.readouterr().out == "a line of the kernel's\n"
 
 

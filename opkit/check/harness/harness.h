@@ -96,6 +96,8 @@ struct harness_kernel {
     void *(*load)(char *problem, size_t size); /* the address of its symbol; NULL: see problem */
     void (*unload)(void);
     ptrdiff_t (*offset)(uintptr_t address); /* as in its debug information; 0: outside of it */
+    /* The offset of the first byte of its _Thread_local variables that has changed; -1: none. */
+    ptrdiff_t (*changed_thread_local)(void);
 };
 
 uint32_t milliseconds(void);

@@ -23,6 +23,7 @@ static const char *const LOADING = "a constructor of the library";
 static const char *const UNLOADING = "a destructor of the library";
 
 static const struct harness_runtime *runtime;
+static const struct harness_kernel *loaded;
 static pid_t this_process;
 static bool prepared; /* the runtime can report */
 static bool done; /* only the exit of the process is left */
@@ -123,6 +124,15 @@ static void record_status(int status, const char *stage)
     record_text("stage", "%s", stage);
 }
 
+/* Records a variable that the initializer has written, and the kernel may not find. */
+static void record_thread_local(void)
+{
+    const ptrdiff_t offset = loaded->changed_thread_local();
+    if (offset >= 0) {
+        record_text("thread_local", "%td", offset);
+    }
+}
+
 /* Makes and sets up the node of an invocation. */
 static struct node open_node(void *entry, const struct batch *batch, unsigned index)
 {
@@ -141,6 +151,9 @@ static struct node open_node(void *entry, const struct batch *batch, unsigned in
         node.is_open = true;
         run_stage(&node, HARNESS_SET_UP);
         compare_process(runtime->stage_names[HARNESS_SET_UP]);
+        if (index == 0) { /* the variables have their first values until then */
+            record_thread_local();
+        }
     }
     return node;
 }
@@ -293,6 +306,7 @@ void run_batch(const struct batch *batch, const struct harness_kernel *kernel)
     char problem[512];
 
     runtime = kernel->runtime;
+    loaded = kernel;
     this_process = getpid();
     prepare_memory(first);
 #ifdef HARNESS_THREAD_SANITIZER

@@ -26,6 +26,11 @@ static ptrdiff_t offset(uintptr_t address)
     return 0;
 }
 
+static ptrdiff_t changed_thread_local(void)
+{
+    return -1;
+}
+
 static const struct harness_runtime *load_runtime(char **arguments)
 {
     (void)arguments;
@@ -39,6 +44,7 @@ enum {
 #else
 
 #include <dlfcn.h>
+#include <link.h>
 
 static const char *path;
 static const char *symbol;
@@ -79,6 +85,35 @@ static ptrdiff_t offset(uintptr_t address)
     return known && information.dli_fbase == base ? (ptrdiff_t)(address - (uintptr_t)base) : 0;
 }
 
+/* Compares the variables of this thread with their first values, for dl_iterate_phdr. */
+static int compare_thread_local(struct dl_phdr_info *information, size_t size, void *offset)
+{
+    const uint8_t *variables = information->dlpi_tls_data;
+
+    (void)size;
+    if (information->dlpi_addr != (uintptr_t)base || variables == NULL) {
+        return 0;
+    }
+    for (unsigned i = 0; i < information->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &information->dlpi_phdr[i];
+        const uint8_t *first = (const uint8_t *)base + segment->p_vaddr;
+        for (size_t j = 0; segment->p_type == PT_TLS && j < segment->p_memsz; j++) {
+            if (variables[j] != (j < segment->p_filesz ? first[j] : 0)) {
+                *(ptrdiff_t *)offset = (ptrdiff_t)j;
+                return 1;
+            }
+        }
+    }
+    return 1;
+}
+
+static ptrdiff_t changed_thread_local(void)
+{
+    ptrdiff_t offset = -1;
+    dl_iterate_phdr(compare_thread_local, &offset);
+    return offset;
+}
+
 static const struct harness_runtime *load_runtime(char **arguments)
 {
     /* Global, so that the kernel's library finds it by its soname. */
@@ -110,7 +145,8 @@ int main(int count, char **arguments)
         return EXIT_FAILURE;
     }
     setrlimit(RLIMIT_CORE, &no_core_files);
-    const struct harness_kernel kernel = {load_runtime(arguments), load, unload, offset};
+    const struct harness_kernel kernel = {load_runtime(arguments), load, unload, offset,
+                                          changed_thread_local};
     init_supervisor();
     open_answers();
     while (read_request(&batch)) {

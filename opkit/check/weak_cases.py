@@ -55,9 +55,12 @@ def strengths(
 
 def _wide_tolerance(name: str, expected: Array, limits: OutputTolerance) -> str:
     """Return why a tolerance is weak; empty: it is not, or the output is constant."""
-    numbers = expected[np.isfinite(expected)].astype(np.float64)
-    if numbers.size < _MIN_ELEMENTS or not (limits.max_error or limits.max_ulp):
+    if not (limits.max_error or limits.max_ulp):
         return ""
+    values = expected[np.isfinite(expected)]
+    if values.size < _MIN_ELEMENTS:
+        return ""
+    numbers = values.astype(np.float64)
     low, high = numbers.min(), numbers.max()
     relative = limits.max_ulp * np.finfo(expected.dtype).eps if limits.max_ulp else 0
     by_ulp = relative * np.median(np.abs(numbers)) if relative > _WIDE else 0
@@ -65,9 +68,9 @@ def _wide_tolerance(name: str, expected: Array, limits: OutputTolerance) -> str:
     if low == high or limit <= _WIDE * high - _WIDE * low:
         return ""
     option = f"max_ulp={limits.max_ulp}" if limit == by_ulp else f"max_error={limits.max_error:g}"
-    zeros = ", so zeros pass" if np.abs(numbers).max() <= limit else ""
+    zeros = ", so zeros pass" if _passes(np.zeros_like(values), values, limits) else ""
     return (
-        f"{option} is {limit / (high - low):.0%} of the range of '{name}', {low:g} to {high:g}"
+        f"{option} is {limit / (high - low):.0%} of the range of '{name}', {low:.3g} to {high:.3g}"
         f"{zeros}; lower it"
     )
 
@@ -81,7 +84,7 @@ def _patterns(name: str, prepared: Prepared, limits: OutputTolerance) -> dict[tu
     values = sample[finite]
     if values.size < _MIN_ELEMENTS:
         return {}
-    if compare(np.full_like(values, values[0]), values, limits).wrong == 0:
+    if _passes(np.full_like(values, values[0]), values, limits):
         return {("constant", ""): f"'{name}' is {values[0]} everywhere"}
     found = {}
     for input_, array in prepared.case.inputs.items():
@@ -89,11 +92,15 @@ def _patterns(name: str, prepared: Prepared, limits: OutputTolerance) -> dict[tu
             elements = np.broadcast_to(array, expected.shape).reshape(-1)[::step][finite]
         except ValueError:
             continue
-        if elements.dtype == values.dtype and compare(elements, values, limits).wrong == 0:
+        if elements.dtype == values.dtype and _passes(elements, values, limits):
             found["copy", input_] = f"'{name}' is equal to '{input_}'"
         elif values.dtype.kind == elements.dtype.kind == "f" and _is_line(elements, values, limits):
             found["line", input_] = f"'{name}' is a straight line of '{input_}'"
     return found
+
+
+def _passes(wrong: Array, expected: Array, limits: OutputTolerance) -> bool:
+    return compare(wrong, expected, limits).wrong == 0
 
 
 def _is_line(x: Array, y: Array, limits: OutputTolerance) -> bool:
@@ -106,7 +113,7 @@ def _is_line(x: Array, y: Array, limits: OutputTolerance) -> bool:
     with np.errstate(all="ignore"):
         slope = (y[last] - y[first]) / (x[last] - x[first])
         error = np.abs(slope * (x - x[first]) + y[first] - y).max()
-    limit = max(2 * eps * np.median(np.abs(y)), limits.max_error or 0)
+    limit = max(8 * eps * np.median(np.abs(y)), limits.max_error or 0)
     return bool(error <= limit) and np.unique(x).size >= _MIN_ELEMENTS
 
 

@@ -384,14 +384,13 @@ def _run_pytest(
     failed_to_start = status == USAGE_ERROR and not log.collected
     has_reason = failed_to_start or log.status not in (None, 0, NO_TESTS)
     sampled = [CPU_KERNEL.on(each.name) for each in session.executors if each.sampled]
-    missing = (
-        []
-        if has_reason
-        else run_log.missing(log, expected_kernels(operator), on_executors, files, sampled)
-    )
+    missing, notes = list[str](), list[str]()
+    if not has_reason:
+        missing, notes = run_log.weak_cases(log)
+        missing += run_log.missing(log, expected_kernels(operator), on_executors, files, sampled)
+        notes += [*run_log.constant_params(log), *map(str, idle_threads(Path(), operator))]
     missing += run_log.changed_outcomes(log, status)
     unread = [] if failed_to_start else unread_params(Path(), operator)
-    notes = [] if has_reason else [*run_log.constant_params(log), *idle_threads(Path(), operator)]
     if left_out := run_log.not_checked(log):
         notes.append(left_out)
     for sentence in notes:

@@ -29,6 +29,7 @@ from opkit.check.profile import CallProfile, Profile, calls_for, profile_of
 from opkit.check.results import CheckedCase, PassedRun, Result, RunningTest, running_test
 from opkit.check.tolerance import EXACT, Tolerance
 from opkit.check.traits import traits_of
+from opkit.check.weak_cases import strengths
 from opkit.common.errors import OpkitError
 from opkit.description.describe import CPU_KERNEL
 from opkit.runtimes.invocation import (
@@ -263,6 +264,8 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
             test.results.append(Result(candidate.name, case.name, left_out=str(error)))
             continue
         result.traits = traits
+        if candidate is candidates[0] and not result.problem:  # the others have the same cases
+            result.strengths = strengths(operator, prepared, candidate.tolerance)
         _record(test, case, result, outputs, candidate.flushed_dtypes)
         kernel = candidate.kernel
         if not result.problem and kernel.keeps_state and isinstance(kernel, StatefulKernel):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import os
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from opkit.check.cases import Case
+from opkit.check.results import Result
 
 _HASHED = b"\1"  # the first byte of the flags: matched by the source's hash, as in PEP 552
 
@@ -60,6 +62,7 @@ def _folders(root: Path) -> Iterator[Path]:
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _ITERATORS = ("map", "filter")
+_ASSERTING = re.compile("check|assert|fail|raises")
 
 
 def unrun_checks(source: bytes, names: Mapping[str, Any]) -> list[tuple[int, str]]:
@@ -90,6 +93,15 @@ def unrun_checks(source: bytes, names: Mapping[str, Any]) -> list[tuple[int, str
             call = ast.unparse(value)
             problem = f"the result of {call} is not used, so no check in it runs; iterate over it"
             found.append((value.lineno, problem))
+    for test in (test for test in tests if not _asserts(test)):
+        for value in _unused_values(ast.walk(test), [test]):
+            run = value.elt if isinstance(value, ast.ListComp) else value
+            if isinstance(run, ast.Call) and _returns_result(run, names):
+                problem = (
+                    f"the result of {ast.unparse(run)} is not used, so its outputs are compared "
+                    "with nothing; assert that its `problem` is empty, or call check_..."
+                )
+                found.append((run.lineno, problem))
     return sorted(found)
 
 
@@ -133,12 +145,33 @@ def _is_lazy(value: ast.expr, generators: set[str], names: Mapping[str, Any]) ->
     """Return whether a value runs its code in an iteration only."""
     if not isinstance(value, ast.Call):
         return isinstance(value, ast.GeneratorExp)
-    first, *attributes = ast.unparse(value.func).split(".")
+    is_local = ast.unparse(value.func) in {*generators, *_ITERATORS}
+    return is_local or inspect.isgeneratorfunction(_function(value, names))
+
+
+def _function(call: ast.Call, names: Mapping[str, Any]) -> Any:
+    """Return the called object; None if it is not global."""
+    first, *attributes = ast.unparse(call.func).split(".")
     function = names.get(first)
     for attribute in attributes:
         function = getattr(function, attribute, None)
-    is_local = not attributes and first in {*generators, *_ITERATORS}
-    return is_local or inspect.isgeneratorfunction(function)
+    return function
+
+
+def _returns_result(call: ast.Call, names: Mapping[str, Any]) -> bool:
+    """Return whether a function, such as run_cpu_kernel, says that it returns a Result."""
+    annotations = getattr(_function(call, names), "__annotations__", {})
+    return annotations.get("return") in (Result, Result.__name__)
+
+
+def _asserts(test: ast.FunctionDef) -> bool:
+    """Return whether a test may fail: by a statement, or a call of that name."""
+    for node in ast.walk(test):
+        if isinstance(node, ast.Assert | ast.Raise):
+            return True
+        if isinstance(node, ast.Call) and _ASSERTING.search(ast.unparse(node.func)):
+            return True
+    return False
 
 
 def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:

@@ -355,12 +355,18 @@ class _Logger:
             ran = [(each.kernel, bool(each.problem)) for each in results if not each.left_out]
             left_out = [each.kernel for each in results if each.left_out]
             params = [value for name, value in report.user_properties if name == _PARAMS]
+            strengths = [
+                (each.kernel, output, *strength)
+                for each in results
+                for output, strength in each.strengths.items()
+            ]
             self.add(
                 finished=report.nodeid,
                 outcome=outcome,
                 results=ran,
                 left_out=left_out,
                 params=params,
+                strengths=strengths,
             )
 
     @pytest.hookimpl(tryfirst=True)
@@ -372,6 +378,7 @@ class _Logger:
             spec = operator_of(REPOSITORY).spec
             self.missing += run_log.missing_kernels(self.log, expected_kernels(spec))
             self.missing += map(str, unread_params(REPOSITORY, spec))
+            self.missing += run_log.weak_cases(self.log)[0]
             if self.missing and session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
         self.add(complete=int(session.exitstatus))

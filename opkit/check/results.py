@@ -169,6 +169,7 @@ class Result:
         traits: the traits of the case.
         profile: the time by phase; None if not measured.
         coverage: a note on a gap of the cases -> whether this case fills the gap.
+        strengths: see weak_cases.strengths.
     """
 
     kernel: str
@@ -185,6 +186,7 @@ class Result:
     before_run: bool = False
     traits: CaseTraits = field(default_factory=CaseTraits)
     profile: Profile | None = None
+    strengths: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, fields: Mapping[str, Any]) -> Result:

@@ -10,7 +10,8 @@ A line is a JSON object with one of these keys, in this order:
     skipped     the id of a file that skips itself
     started     the id of a test
     finished    the id of a test, with `outcome`, `results`: [kernel, whether it failed] each,
-                `left_out`: kernels, and `params`: the formatted values of each case by name
+                `left_out`: kernels, `params`: the formatted values of each case by name, and
+                `strengths`: [kernel, output, cause, reason] each, see weak_cases.strengths
     errored     the id of a file that is not collected, or of a test whose teardown fails
     altered     the id of a test that fails, but which conftest.py skips, xfails or passes
     complete    the exit status of pytest
@@ -37,12 +38,14 @@ class FinishedTest:
         results: (kernel, whether it failed) for each checked case.
         left_out: the kernel of each case that could not run.
         params: name of each param -> formatted value, of each case.
+        strengths: (kernel, output, cause, reason) for each output of a case that passed.
     """
 
     outcome: str
     results: Sequence[tuple[str, bool]] = ()
     left_out: Sequence[str] = ()
     params: Sequence[Mapping[str, str]] = ()
+    strengths: Sequence[tuple[str, str, str, str]] = ()
 
     def kernels(self) -> list[str]:
         """Return the kernel of each case."""
@@ -80,15 +83,10 @@ class RunLog:
                 self.skipped_files.add(file)
             case {"started": test}:
                 self.started = test
-            case {
-                "finished": test,
-                "outcome": outcome,
-                "results": results,
-                "left_out": left_out,
-                "params": params,
-            }:
+            case {"finished": test, "outcome": outcome, "results": results, **others}:
                 ran = [(kernel, bad) for kernel, bad in results]
-                self.finished[test] = FinishedTest(outcome, ran, tuple(left_out), tuple(params))
+                lists = {name: tuple(values) for name, values in others.items()}
+                self.finished[test] = FinishedTest(outcome, ran, **lists)
             case {"errored": name}:
                 self.errored[name] = None
             case {"altered": test}:
@@ -249,6 +247,33 @@ def constant_params(log: RunLog) -> Iterator[str]:
                 f"no case has another value of param '{name}' than {found.pop()}; vary it in "
                 f"tests/ with vary_params({name}=[...])"
             )
+
+
+_UNNOTED = {"tolerance": 0.0, "values": 0.5}
+"""Cause of weak cases -> the share of a kernel's cases that needs no note."""
+
+
+def weak_cases(log: RunLog) -> tuple[list[str], list[str]]:
+    """Return errors on kernels without a case that a wrong kernel fails, and notes on weak cases.
+
+    Deliberate cases, such as a limit, have weak values; the others make up for them.
+    """
+    errors, notes = list[str](), list[str]()
+    judged: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
+    for test, finished in log.finished.items():
+        for kernel, output, cause, reason in finished.strengths:
+            judged.setdefault((kernel, output), []).append((cause, reason, test))
+    for (kernel, _), cases in judged.items():
+        are_all_weak = all(cause for cause, _, _ in cases)
+        for cause, share in _UNNOTED.items():
+            weak = [(reason, test) for each, reason, test in cases if each == cause]
+            if len(weak) > share * len(cases):
+                reason, test = weak[0]
+                (errors if are_all_weak else notes).append(
+                    f"a wrong {kernel} passes {len(weak)} of {_count(len(cases), 'case')}, and "
+                    f"shows on the board only: in {test}, {reason}"
+                )
+    return errors, notes
 
 
 def not_checked(log: RunLog) -> str:

@@ -175,6 +175,10 @@ FIRST = f"{TEST_FILE}::test_cpu_kernel[3-uniform]"
 DENIED = "{} failed, the first is {}, but pytest's exit status is 0; what changes it, conftest.py?"
 ALTERED = "conftest.py skips, xfails or passes 1 test, the first is "
 FAILING_TEST = "def test_own():\n    assert 1 == 2\n\n"
+WIDE_TOLERANCE = TESTS.replace("(3,)", "(9,)").replace(
+    "check_cpu_kernel(case)", "check_cpu_kernel(case, max_error=1)"
+)
+WRONG_PASSES = "a wrong CPU kernel passes 2 of 2 cases, and shows on the board only: in "
 WRONG = {"myoperator_reference.py": ("return", "return 1 #")}
 SET_STATUS = """\
 import pytest
@@ -289,6 +293,10 @@ INCOMPLETE: dict[str, tuple[dict[str, tuple[str, str] | None], list[str]]] = {
         },
         ["3 tests passed although a case failed in it, the first is tests/test_myoperator.py::"],
     ),
+    "wide tolerance": (
+        {TEST_FILE: (TESTS, WIDE_TOLERANCE)},
+        [f"{WRONG_PASSES}{FIRST.replace('3', '9')}, max_error=1 is 54% of the range of 'output', "],
+    ),
     "no VX test": ({**KERNEL_INDEX_1, TEST_FILE: ("def test_vx_kernel", "def vx")}, [NO_VX_CASE]),
 }
 
@@ -328,6 +336,11 @@ def test_bare_pytest_without_cases_fails(
     assert run.returncode == 1, run.stdout
     (message,) = errors(run.stdout)
     assert message.startswith(NO_CPU_CASE)
+    (small.path / TEST_FILE).write_text(WIDE_TOLERANCE)
+    run = small.run("pytest", "-q", check=False)
+    assert run.returncode == 1, run.stdout
+    (message,) = errors(run.stdout)
+    assert message.startswith(WRONG_PASSES)
 
 
 def test_missing_vx_file_is_reported(small: Repository) -> None:

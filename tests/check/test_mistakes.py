@@ -418,7 +418,7 @@ def test_test_file_error_is_one_message(shrink: Operator) -> None:
 
 HELPERS = """\
 from contextlib import contextmanager
-from opkit.testing import check_cpu_kernel
+from opkit.testing import check_cpu_kernel, run_cpu_kernel as run
 
 def every(cases):
     for case in cases:
@@ -457,6 +457,16 @@ UNRUN: dict[str, list[str]] = {
     ],
     "def test_a():\n    return every(CASES)": ["7: the result of every(CASES) is not used"],
     "def test_a():\n    done = every(CASES)": ["7: the result of every(CASES) is not used"],
+    "def test_a():\n    for case in CASES:\n        run_cpu_kernel(case)": [
+        "8: the result of run_cpu_kernel(case) is not used, so its outputs are compared with "
+        "nothing; assert that its `problem` is empty, or call check_..."
+    ],
+    "def test_a():\n    done = run_cpu_kernel(CASES[0])\ndef test_b(done): assert done": [
+        "7: the result of run_cpu_kernel(CASES[0]) is not used"
+    ],
+    "def test_a():\n    return [helpers.run(case) for case in CASES]": [
+        "7: the result of helpers.run(case) is not used"
+    ],
     "def test_a():\n    every(CASES)\ndef test_a(): pass": [
         "7: the result of every(CASES) is not used",
         "8: a second test_a hides the one in line 6",
@@ -486,12 +496,26 @@ if CASES:
     def test_b(): pass
 else:
     def test_b(): pass
+
+def test_time():
+    run_cpu_kernel(CASES[0])
+    assert run_cpu_kernel(CASES[0]).seconds < 1
+
+def test_benchmark(benchmark):
+    benchmark(run_cpu_kernel, CASES[0])
+
+def test_problem(capsys):
+    run_cpu_kernel(CASES[0])
+    check_cpu_kernel(CASES[0])
+
+def measured(case):
+    return run_cpu_kernel(case)
 """
 IMPORTS = """\
 import pytest
 import helpers
 from helpers import context, every
-from opkit.testing import cases, check_cpu_kernel, uniform
+from opkit.testing import cases, check_cpu_kernel, run_cpu_kernel, uniform
 CASES = cases([{"input": (3,)}], [uniform(-1, 1)], [{"size": [1, 2]}])
 """
 

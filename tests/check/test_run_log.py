@@ -82,6 +82,28 @@ def test_more_than_a_tenth_left_out_is_told() -> None:
         assert run_log.not_checked(log) == expected
 
 
+def strengths(weak: int, cause: str, strong: int) -> RunLog:
+    """Return the log of a test with weak and strong cases."""
+    cases = [("CPU kernel", "y", cause, "why")] * weak + [("CPU kernel", "y", "", "")] * strong
+    return RunLog(finished={"t.py::cpu": FinishedTest("passed", strengths=cases)})
+
+
+WRONG_PASSES = "a wrong CPU kernel passes {} and shows on the board only: in t.py::cpu, why"
+
+
+def test_weak_cases_are_noted_and_fail_alone() -> None:
+    for cause in ("tolerance", "values"):
+        errors, notes = run_log.weak_cases(strengths(2, cause, 0))
+        assert (errors, notes) == ([WRONG_PASSES.format("2 of 2 cases,")], [])
+    for log, cases in (
+        (strengths(1, "tolerance", 9), "1 of 10 cases,"),
+        (strengths(2, "values", 1), "2 of 3 cases,"),
+    ):
+        assert run_log.weak_cases(log) == ([], [WRONG_PASSES.format(cases)])
+    for log in (strengths(2, "values", 2), strengths(0, "", 2), complete_log()):
+        assert run_log.weak_cases(log) == ([], [])
+
+
 def finished(test: str, results: object) -> dict[str, object]:
     """Return the log line of a passed test."""
     return {"finished": test, "outcome": "passed", "results": results, "left_out": [], "params": []}

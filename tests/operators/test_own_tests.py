@@ -45,7 +45,7 @@ def test_own_tests_pass(group: int, tmp_path: Path) -> None:
 
 
 def assert_complete(log: RunLog, repository: Repository) -> None:
-    """Assert that all kernels of a repository ran, with all params."""
+    """Assert that all kernels of a repository ran, with all params, on cases that tell."""
     spec = parse((repository.path / "op.yml").read_text())
     own = {
         test: finished
@@ -55,6 +55,7 @@ def assert_complete(log: RunLog, repository: Repository) -> None:
     ran = {kernel for finished in own.values() for kernel, _ in finished.results}
     assert ran >= {kernel.name for kernel in expected_kernels(spec)}
     assert [*unread_params(repository.path, spec)] == []
+    assert run_log.weak_cases(RunLog(finished=own)) == ([], [])
 
 
 @pytest.mark.parametrize("name", OF_EACH_KIND)

@@ -22,9 +22,10 @@ from opkit.check.comparison import compare
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Prepared, is_extreme, unsupported_tensors
 from opkit.check.results import CheckedCase
+from opkit.check.tolerance import Tolerance
 from opkit.common.errors import OpkitError
 from opkit.description.types import MAX_RANK
-from opkit.runtimes.invocation import RunResult, StatefulKernel
+from opkit.runtimes.invocation import Array, RunResult, StatefulKernel
 
 Shapes = Mapping[str, tuple[int, ...]]
 """Name of each input -> shape."""
@@ -35,6 +36,7 @@ ELEMENTS = (2**8 + 3, 2**11 + 3, 2**14 + 3, 2**17 + 3)  # of the largest input, 
 RANDOM_SIZES = (*range(1, 10), 15, 16, 17, 31, 32, 33, 63, 64, 65, 127)
 MAX_RANDOM = 1 << 14  # elements of the inputs of a random shape
 MAX_OUTPUT = 1 << 22  # elements
+MAX_INTEGER = 1 << 24
 MAX_BYTES = 1 << 28  # of memory that the reference takes for a large shape
 MAX_SECONDS = 5.0  # for a large shape
 SHRINKING = 5.0  # seconds, to find a smaller shape with the same failure
@@ -107,11 +109,14 @@ class _Trial:
         base: the case of the test.
         shapes: the shape of each input.
         prepared: the case with these shapes.
+        tolerance: the tolerance of the test; larger shapes have a wider one, as the rounding errors
+            of a sum grow with the root of the count of its terms.
     """
 
     base: CheckedCase
     shapes: Shapes
     prepared: Prepared
+    tolerance: Tolerance
 
 
 @dataclass(frozen=True)
@@ -150,9 +155,22 @@ def _trial(base: CheckedCase, shapes: Shapes) -> _Trial | None:
             outputs = operator.reference.output_shapes(shapes, operator.check(case))
             if sum(map(prod, outputs.values())) > MAX_OUTPUT:
                 return None
-            return _Trial(base, shapes, operator.prepare(case))
+            prepared = operator.prepare(case)
         except CheckError:
             return None
+    if _is_inexact(prepared.expected.values()) and not _is_inexact(case.inputs.values()):
+        return None
+    sizes = [sum(array.size for array in each.inputs.values()) for each in (case, base.case)]
+    tolerance = base.tolerance.scaled(max(1, sizes[0] / sizes[1]) ** 0.5)
+    return _Trial(base, shapes, prepared, tolerance)
+
+
+def _is_inexact(arrays: Iterable[Array]) -> bool:
+    """Return whether integers are beyond those of float32, the type of some runtimes' tensors."""
+    return any(
+        array.dtype.kind in "iu" and bool((np.abs(array.astype(np.float64)) > MAX_INTEGER).any())
+        for array in arrays
+    )
 
 
 # ---- Shapes --------------------------------------------------------------------------------------
@@ -312,11 +330,12 @@ def _problem(trial: _Trial, kernel: StatefulKernel, run: RunResult) -> str:
     """Return why a run fails; empty: it passes."""
     if problem := kernel_problem(run, kernel):
         return problem
-    tolerance = trial.base.tolerance
     wrong = [
         name
         for name, expected in trial.prepared.expected.items()
-        if compare(run.outputs[name], expected, tolerance.for_output(name, expected.dtype)).wrong
+        if compare(
+            run.outputs[name], expected, trial.tolerance.for_output(name, expected.dtype)
+        ).wrong
     ]
     return f"wrong elements in output {', '.join(wrong)}" if wrong else ""
 
@@ -349,7 +368,7 @@ def _smaller(shapes: Shapes) -> Iterator[Iterator[Shapes]]:
 
 def _message(name: str, kernel: StatefulKernel, trial: _Trial, in_batch: str) -> str:
     operator, case = trial.base.operator, trial.prepared.case
-    result = run_kernel(kernel, operator, case, name, trial.base.tolerance)
+    result = run_kernel(kernel, operator, case, name, trial.tolerance)
     problem = result.problem or f"{in_batch}, after other shapes in the same process"
     shapes = ", ".join(f'"{each}": {shape}' for each, shape in trial.shapes.items())
     where = (

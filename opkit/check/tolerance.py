@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, NoReturn
 
@@ -12,6 +12,8 @@ import numpy as np
 
 from opkit.check.mistakes import CheckError, caller_location
 from opkit.common.text import did_you_mean
+
+MAX_SCALED_ULP = 512
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,22 @@ class Tolerance:
             if lost or limits.max_error is not None:
                 max_error[output] = max(lost, limits.max_error or 0)
         return Tolerance(max_ulp, max_error, flushed)
+
+    def scaled(self, factor: float) -> Tolerance:
+        """Return the tolerance times a factor, up to MAX_SCALED_ULP; what is exact stays exact."""
+
+        def scale(limit: Any, scaled: Callable[[Any], Any]) -> Any:
+            if isinstance(limit, Mapping):
+                return {output: scale(each, scaled) for output, each in limit.items()}
+            return limit and scaled(limit)
+
+        return replace(
+            self,
+            max_ulp=scale(
+                self.max_ulp, lambda ulp: max(ulp, min(int(ulp * factor), MAX_SCALED_ULP))
+            ),
+            max_error=scale(self.max_error, lambda error: error * factor),
+        )
 
     def refuse_invalid(self, outputs: Sequence[str]) -> None:
         """Refuse numbers that are not a tolerance, and unknown names of outputs.

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from opkit.check.results import error_text
+from opkit.check.tolerance import EXACT
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Array, Kernel
 from opkit.testing import Case, Operator, Result, Tolerance, check_cpu_kernel, run_kernel
@@ -175,3 +176,12 @@ def test_valid_tolerances_pass(root: Path) -> None:
         {"max_error": {"value": 1e30, "index": 2**62}, "max_ulp": {"small": 1}},
     ):
         assert failure(root, **tolerance) == ""
+
+
+def test_scaled_tolerance() -> None:
+    tolerance = Tolerance({"y": 3, "z": 600, "exact": 0}, {"y": 1e-5, "exact": 0})
+    scaled = tolerance.scaled(2.5)
+    assert scaled.max_ulp == {"y": 7, "z": 600, "exact": 0}
+    assert scaled.max_error == {"y": 2.5e-5, "exact": 0}
+    assert Tolerance(40).scaled(100).max_ulp == 512
+    assert EXACT.scaled(100) == EXACT

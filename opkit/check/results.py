@@ -27,7 +27,7 @@ from opkit.check.session import Session
 from opkit.check.tolerance import Tolerance
 from opkit.check.traits import CaseTraits
 from opkit.common import file_io
-from opkit.runtimes.invocation import Array, Invocation, StatefulKernel
+from opkit.runtimes.invocation import Array, Invocation, StatefulKernel, Usage
 
 SAMPLE = 2048  # recorded elements of an output, enough for a plot of a few hundred pixels
 WORST = 64  # of these, the elements with the largest errors
@@ -169,6 +169,7 @@ class Result:
         traits: the traits of the case.
         profile: the time by phase; None if not measured.
         coverage: a note on a gap of the cases -> whether this case fills the gap.
+        usage: the resources of the kernel; None: not measured.
     """
 
     kernel: str
@@ -185,6 +186,7 @@ class Result:
     before_run: bool = False
     traits: CaseTraits = field(default_factory=CaseTraits)
     profile: Profile | None = None
+    usage: Usage | None = None
 
     @classmethod
     def read(cls, fields: Mapping[str, Any]) -> Result:
@@ -192,6 +194,7 @@ class Result:
         read = {
             "traits": CaseTraits.read(fields["traits"]),
             "profile": Profile.read(fields.get("profile")),  # older records have none
+            "usage": Usage(**usage) if (usage := fields.get("usage")) else None,
         }
         return cls(**{**fields, **read})
 

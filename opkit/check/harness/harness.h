@@ -91,9 +91,8 @@ unsigned count_threads(void);
 
 /* ---- stack.c ---- */
 
-void init_stack(void); /* once, in the first thread */
-/* Limits the stack of this process, a fork's first thread, to so many bytes from here; 0: no. */
-void limit_stack(size_t size);
+void find_stack(void); /* before the fork that limits it; slow in an emulator */
+void limit_stack(size_t size); /* to so many bytes from here; 0: not */
 size_t stack_limit(void); /* 0: not limited */
 /* Writes the fill to the stack that the kernel's local variables will use; to measure, to all. */
 void paint_stack(uint8_t fill, bool is_measured);

@@ -111,7 +111,6 @@ int main(int count, char **arguments)
     }
     setrlimit(RLIMIT_CORE, &no_core_files);
     const struct harness_kernel kernel = {load_runtime(arguments), load, unload, offset};
-    init_stack();
     init_supervisor();
     open_answers();
     while (read_request(&batch)) {

@@ -15,17 +15,17 @@ static size_t size; /* from the frame that limits it; 0: not limited */
 static uintptr_t lowest; /* the first byte to be painted */
 static bool is_painted;
 
-void init_stack(void)
+void find_stack(void)
 {
     pthread_attr_t attributes;
     void *start = NULL;
     size_t whole = 0;
 
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    if (end == 0 && pthread_getattr_np(pthread_self(), &attributes) == 0) {
         pthread_attr_getstack(&attributes, &start, &whole);
         pthread_attr_destroy(&attributes);
+        end = (uintptr_t)start + whole;
     }
-    end = (uintptr_t)start + whole;
 }
 
 void limit_stack(size_t limited)

@@ -91,7 +91,7 @@ unsigned count_threads(void);
 
 /* ---- stack.c ---- */
 
-void find_stack(void); /* before the fork that limits it; slow in an emulator */
+void find_stack(void); /* before the fork that limits it */
 void limit_stack(size_t size); /* to so many bytes from here; 0: not */
 size_t stack_limit(void); /* 0: not limited */
 /* Writes the fill to the stack that the kernel's local variables will use; to measure, to all. */

@@ -1,9 +1,8 @@
 /* The kernel's stack: as large as that of a thread on the board, and how much of it is used. */
 #include "harness.h"
 
-#include <pthread.h>
+#include <inttypes.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 enum {
     PAINTED = 1 << 16, /* bytes for local variables, before each stage */
@@ -17,14 +16,20 @@ static bool is_painted;
 
 void find_stack(void)
 {
-    pthread_attr_t attributes;
-    void *start = NULL;
-    size_t whole = 0;
+    const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    FILE *maps = end == 0 ? fopen("/proc/self/maps", "r") : NULL;
+    char line[512];
 
-    if (end == 0 && pthread_getattr_np(pthread_self(), &attributes) == 0) {
-        pthread_attr_getstack(&attributes, &start, &whole);
-        pthread_attr_destroy(&attributes);
-        end = (uintptr_t)start + whole;
+    while (maps != NULL && end == 0 && fgets(line, sizeof line, maps) != NULL) {
+        uintptr_t first;
+        uintptr_t last;
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &first, &last) == 2 && first <= frame &&
+            frame < last) {
+            end = last;
+        }
+    }
+    if (maps != NULL) {
+        fclose(maps);
     }
 }
 
@@ -33,9 +38,9 @@ void limit_stack(size_t limited)
     const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
     struct rlimit limit;
 
-    /* The system compares whole pages; it reads the limit when the stack grows. */
+    /* The system reads the limit when the stack grows, by whole pages: at most to the limit. */
     if (limited > 0 && end > frame && getrlimit(RLIMIT_STACK, &limit) == 0) {
-        limit.rlim_cur = end - frame + limited + (rlim_t)sysconf(_SC_PAGESIZE);
+        limit.rlim_cur = end - frame + limited;
         size = setrlimit(RLIMIT_STACK, &limit) == 0 ? limited : 0;
         lowest = (frame - limited + MARGIN) / sizeof(uint64_t) * sizeof(uint64_t);
     }

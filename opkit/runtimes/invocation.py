@@ -16,9 +16,9 @@ from opkit.description.types import Limits
 Array = NDArray[Any]
 
 STACK_SIZE = 512 << 10
-"""The bytes of a kernel's stack in a check. All runtimes call kernels in the application's own
-thread, which they leave the choice: 8 MiB in glibc's first thread and, by default, in its other
-ones, 1 MiB on Android, 128 KiB with musl. See docs/evidence.md."""
+"""The bytes of a kernel's stack in a check. All runtimes call kernels in the application's thread,
+which chooses the size: by default 8 MiB on Linux and 1 MiB on Android, often less. See
+docs/evidence.yml."""
 
 
 @dataclass(frozen=True)

@@ -594,6 +594,8 @@ def _runs(
             sys.stdout.write(run.printed + "\n")
             has_printed = True
         result.coverage |= run.coverage
+        if run.usage:
+            result.usage = result.usage.joined(run.usage) if result.usage else run.usage
         if run.notes:
             result.note = f"{name}: {'; '.join(run.notes)}"
         if run.timed_out:

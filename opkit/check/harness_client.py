@@ -27,11 +27,13 @@ from opkit.description.spec import OpSpec
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import (
     AT_FULL_SPEED,
+    STACK_SIZE,
     Array,
     CallingConvention,
     Invocation,
     RunOptions,
     RunResult,
+    Usage,
     Value,
 )
 from opkit.toolchains.abi import ABIS
@@ -52,11 +54,13 @@ class Harness:
         executor: the executor.
         root: the repository.
         library: the kernel's library on this PC, if it has debug information.
+        stack_size: the bytes of the kernel's stack; 0: not limited.
     """
 
     executor: Executor
     root: Path
     library: Path | None = None
+    stack_size: int = 0
     _worker: Worker | None = None
 
     def run(
@@ -71,7 +75,7 @@ class Harness:
         Raises:
             OpkitError: the kernel cannot be loaded, or the runtime refuses to run it.
         """
-        requested = request(tensors, values, attachments, options)
+        requested = request(tensors, values, attachments, options, self.stack_size)
         return self.run_batch([requested], [tensors], options.repeat, options.limit)[0]
 
     def run_batch(
@@ -150,6 +154,7 @@ class Harness:
         result = RunResult()
         names = iter(invocation.outputs)
         ended, place = "", ""
+        heap = 0
         for what, data in answer:
             text = data.decode(errors="replace").rstrip()
             match what.split():
@@ -159,6 +164,11 @@ class Harness:
                     result.stage = text
                 case ["seconds"] if self.executor.measures:
                     result.seconds = float(text)
+                case ["heap"]:
+                    heap = int(text)
+                case ["usage"] if self.stack_size:
+                    stack, processor, waiting = text.split()
+                    result.usage = Usage(int(stack), 0, float(processor), float(waiting))
                 case ["profile"]:
                     result.profiles.append(text)
                 case ["fault"]:
@@ -188,6 +198,8 @@ class Harness:
                     ended = text
                 case ["refused"]:
                     raise OpkitError(text)
+        if result.usage:
+            result.usage = replace(result.usage, heap=heap)
         if result.fault:
             result.fault = place + result.fault
         if ended:
@@ -240,7 +252,9 @@ class HarnessKernel:
         self.spec = spec
         self.convention = convention
         self.attachments = attachments or {}
-        self.harness = Harness(executor, root, library)
+        # Emulators do not limit it, and sanitizers take more of it.
+        stack_size = STACK_SIZE if executor.measures and not executor.abi else 0
+        self.harness = Harness(executor, root, library, stack_size)
         # The instruction set does not matter for state, so a sample saves these runs.
         self.keeps_state = not executor.sampled
         # The kernel for a target has the threads of the product.
@@ -276,7 +290,13 @@ class HarnessKernel:
         tensors = [marshal_tensors(self.spec, each, types) for each in invocations]
         values = [self.convention.marshal(params, each.params) for each in invocations]
         requests = [
-            request(each, value, self.attachments_of(each), RunOptions(fill, limit=limit))
+            request(
+                each,
+                value,
+                self.attachments_of(each),
+                RunOptions(fill, limit=limit),
+                self.harness.stack_size,
+            )
             for each, value in zip(tensors, values, strict=True)
         ]
         results = self.harness.run_batch(requests, tensors, 1, limit, alternates)
@@ -334,6 +354,7 @@ def request(
     values: Sequence[Value],
     attachments: Mapping[str, bytes],
     options: RunOptions,
+    stack_size: int = 0,
 ) -> Iterator[bytes]:
     """Yield the parts of an invocation's request to run the kernel; see protocol.c.
 
@@ -342,6 +363,7 @@ def request(
         values: the values after the tensors.
         attachments: name -> bytes for the runtime's part of the harness.
         options: how the kernel runs.
+        stack_size: the bytes of its stack; 0: not limited.
     """
 
     def value(role: str, value: Value) -> bytes:
@@ -354,7 +376,7 @@ def request(
     unguarded = "profiled" if options.profiled else "plain"
     mode = unguarded if options.fill is None else guards
     run = (mode, options.fill or 0, options.repeat, options.limit, options.threads)
-    how = (*run, count, len(attachments))
+    how = (*run, stack_size, count, len(attachments))
     yield f"run {' '.join(map(str, how))}\n".encode()
     for name, each in tensors.inputs.items():
         array: Array = np.ascontiguousarray(each)

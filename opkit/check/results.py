@@ -27,7 +27,7 @@ from opkit.check.session import Session
 from opkit.check.tolerance import Tolerance
 from opkit.check.traits import CaseTraits
 from opkit.common import file_io
-from opkit.runtimes.invocation import Array, Invocation, StatefulKernel
+from opkit.runtimes.invocation import Array, Invocation, StatefulKernel, Usage
 
 SAMPLE = 2048  # recorded elements of an output, enough for a plot of a few hundred pixels
 WORST = 64  # of these, the elements with the largest errors
@@ -170,6 +170,7 @@ class Result:
         profile: the time by phase; None if not measured.
         coverage: a note on a gap of the cases -> whether this case fills the gap.
         strengths: see weak_cases.strengths.
+        usage: the resources of the kernel; None: not measured.
     """
 
     kernel: str
@@ -187,6 +188,7 @@ class Result:
     traits: CaseTraits = field(default_factory=CaseTraits)
     profile: Profile | None = None
     strengths: dict[str, tuple[str, str]] = field(default_factory=dict)
+    usage: Usage | None = None
 
     @classmethod
     def read(cls, fields: Mapping[str, Any]) -> Result:
@@ -194,6 +196,7 @@ class Result:
         read = {
             "traits": CaseTraits.read(fields["traits"]),
             "profile": Profile.read(fields.get("profile")),  # older records have none
+            "usage": Usage(**usage) if (usage := fields.get("usage")) else None,
         }
         return cls(**{**fields, **read})
 

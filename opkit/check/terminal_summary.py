@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from opkit.check import board_limits
 from opkit.check.grouping import Group, groups, without_numbers
 from opkit.check.results import Result, error_text, time_text, ulp_text
 from opkit.common.text import wrapped
@@ -126,6 +127,7 @@ def _right_aligned(cells: Iterable[str], widths: Iterable[int]) -> list[str]:
 def notes(results: Iterable[Result], integer_inputs: Iterable[tuple[str, ...]]) -> list[str]:
     """Return each note once: those of cases that differ in numbers only, with their count."""
     lines = []
+    results = [*results]
     integers = dict.fromkeys(integer_inputs)
     for reality in dict.fromkeys(text for _, text in integers):
         inputs = ", ".join(input_ for input_, text in integers if text == reality)
@@ -137,6 +139,7 @@ def notes(results: Iterable[Result], integer_inputs: Iterable[tuple[str, ...]]) 
     for texts in alike.values():
         more = f" ({len(texts)} cases)" if len(texts) > 1 else ""
         lines.append(f"note: {texts[0]}{more}")
+    lines += [f"note: {text}" for text in board_limits.notes(results)]
     return [line for text in lines for line in wrapped(text).splitlines()]
 
 

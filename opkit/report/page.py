@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from opkit import runtimes
+from opkit.check import board_limits
 from opkit.check.grouping import Group, groups
 from opkit.check.results import Errors, Output, Record, error_text, load, time_text, ulp_text
 from opkit.description.spec import OpSpec
@@ -22,6 +23,7 @@ from opkit.report.profiles import EXPLANATIONS, HEIGHT, WIDTH, bars
 from opkit.report.rendering import render
 from opkit.report.summary import KernelSummary, Summary
 from opkit.repository_files import write_text
+from opkit.runtimes.invocation import STACK_SIZE
 from opkit.runtimes.report import Product
 
 _LISTED = 10  # failed cases of a cause at the top of the page; all of them are further down
@@ -85,6 +87,8 @@ def page(report: Report) -> str:
         listed=_LISTED,
         coverage=list(coverage(operator, report.records)),
         profiles=bars(report.records),
+        peaks=board_limits.peaks(record.result for record in report.records),
+        stack_size=board_limits.size_text(STACK_SIZE),
         phases=EXPLANATIONS,
         bar_size=(WIDTH, HEIGHT),
         key_of=_key,

@@ -15,6 +15,11 @@ from opkit.description.types import Limits
 
 Array = NDArray[Any]
 
+STACK_SIZE = 512 << 10
+"""The bytes of a kernel's stack in a check. All runtimes call kernels in the application's thread,
+which chooses the size: by default 8 MiB on Linux and 1 MiB on Android, often less. See
+docs/evidence.yml."""
+
 
 @dataclass(frozen=True)
 class Invocation:
@@ -57,6 +62,32 @@ class RunOptions:
 AT_FULL_SPEED = RunOptions()
 
 
+@dataclass(frozen=True)
+class Usage:
+    """The resources that a kernel takes.
+
+    Attributes:
+        stack: the most bytes of its stack; 0: not measured.
+        heap: the most bytes from malloc at a time; 0: not measured.
+        processor: the minimum time of a call on a processor, in seconds, of all threads.
+        waiting: the minimum time of a call in functions of the system that wait, in seconds.
+    """
+
+    stack: int = 0
+    heap: int = 0
+    processor: float = 0.0
+    waiting: float = 0.0
+
+    def joined(self, other: Usage) -> Usage:
+        """Return the usage of two runs."""
+        return Usage(
+            max(self.stack, other.stack),
+            max(self.heap, other.heap),
+            min(self.processor, other.processor),
+            min(self.waiting, other.waiting),
+        )
+
+
 @dataclass
 class RunResult:
     """The result of a kernel's run.
@@ -76,6 +107,7 @@ class RunResult:
         printed: its output on stdout and stderr; of a long text, the beginning and the end.
         attachments: data for the runtime's own code.
         profiles: a record for each profiled run; see opkit.check.profile.
+        usage: the resources of the kernel; None: not measured.
     """
 
     status: int = 0
@@ -92,6 +124,7 @@ class RunResult:
     printed: str = ""
     attachments: dict[str, bytes] = field(default_factory=dict)
     profiles: list[str] = field(default_factory=list)
+    usage: Usage | None = None
 
 
 class RefusedError(OpkitError):

@@ -50,7 +50,8 @@ def optimization(abi: str, toolchain: str) -> tuple[str, ...]:
     return _ZIG[abi] if toolchain == "zig" else _GNU
 
 
-WARNINGS = ("-Wall", "-Wextra", "-Wpedantic")
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wvla", f"-Wframe-larger-than={128 << 10}")
+"""Arrays of any length, and those of a quarter of a check's stack, are for malloc."""
 
 ERRORS = ("-Werror=return-type",)
 """For C and C++."""

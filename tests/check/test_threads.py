@@ -134,6 +134,18 @@ def test_independent_parts_pass(tmp_path: Path, runtimes: str, threads: str) -> 
     assert "no effect" not in output
 
 
+def test_parts_fit_stack_of_check(twice: Repository) -> None:
+    """The calling thread, which has a small stack, runs parts, too."""
+    statement = 'char bytes[{} << 10]; __asm__ volatile("" : : "r"(bytes) : "memory");'
+    write(twice, statement.format(100))
+    status, output = check(twice, "quick=1")
+    assert status == 0, output
+    write(twice, statement.format(600))
+    status, output = check(twice, "quick=1")
+    assert status == 2
+    assert "compute overflows the stack of 512 KiB" in output
+
+
 def test_passes_on_target(twice: Repository) -> None:
     need("qemu-aarch64-static", "qemu-user-static")
     status, output = check(twice, "target=rk3588")

@@ -109,9 +109,11 @@ static void explain_access(const struct harness_fault *fault, char *text, size_t
         snprintf(text, size, "%s %s", fault->verb, where);
     } else if (is_stack_overflow(fault)) {
         getrlimit(RLIMIT_STACK, &stack);
+        const bool is_limited = stack_limit() != 0;
         snprintf(text, size,
-                 "overflows the stack of %lu KiB: an infinite recursion, or too large an array?",
-                 (unsigned long)(stack.rlim_cur / 1024));
+                 "overflows the stack of %lu KiB%s: an infinite recursion, or too large an array?",
+                 (unsigned long)((is_limited ? stack_limit() : stack.rlim_cur) / 1024),
+                 is_limited ? ", as small as a thread's on the board" : "");
     } else if (fault->address < NULL_PAGE) {
         snprintf(text, size, "%s through a NULL pointer", fault->verb);
     } else {

@@ -5,6 +5,7 @@
  *     memory/          guarded memory, for the runtimes
  *     protocol.c       requests, records, answers; client.py is the other side
  *     process_state.c  finds a kernel's changes to its process
+ *     stack.c          limits and measures the kernel's stack
  *     faults.c         explains signals
  *     invocation.c     runs in the process of a batch
  *     supervisor.c     supervises that process: its limits, its output, its end
@@ -87,6 +88,16 @@ void compare_threads(const char *name, unsigned before);
 /* Records an event or a leak for each resource that is not in `before`. */
 void compare_resources(const char *name, const struct resources *before);
 unsigned count_threads(void);
+
+/* ---- stack.c ---- */
+
+void find_stack(void); /* before the fork that limits it */
+void limit_stack(size_t size); /* to so many bytes from here; 0: not */
+size_t stack_limit(void); /* 0: not limited */
+/* Writes the fill to the stack that the kernel's local variables will use; to measure, to all. */
+void paint_stack(uint8_t fill, bool is_measured);
+/* Returns the bytes of a limited stack that were used since then; 0: not measured. */
+size_t used_stack(uint8_t fill);
 
 /* ---- faults.c ---- */
 

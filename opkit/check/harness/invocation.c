@@ -11,11 +11,11 @@
 #include <pthread.h>
 #endif
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-    PAINTED_STACK = 1 << 16,
     OUTPUT_BUFFER = 1 << 16
 };
 
@@ -30,19 +30,23 @@ static bool done; /* only the exit of the process is left */
 
 /* ---- Stages ---- */
 
-/* Writes the fill to the stack that the kernel's local variables will use. */
-static __attribute__((noinline)) void paint_stack(uint8_t fill)
-{
-    uint8_t painted[PAINTED_STACK];
-    memset(painted, fill, sizeof painted);
-    __asm__ volatile("" : : "r"(painted) : "memory");
-}
-
 static double seconds_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static double seconds_of(struct timeval time)
+{
+    return (double)time.tv_sec + 1e-6 * (double)time.tv_usec;
+}
+
+/* Returns the processor time of all threads between two states of the process. */
+static double processor_seconds(const struct rusage *before, const struct rusage *after)
+{
+    return seconds_of(after->ru_utime) - seconds_of(before->ru_utime) +
+           seconds_of(after->ru_stime) - seconds_of(before->ru_stime);
 }
 
 /* A kernel that forks also returns in the new process, which ends here. */
@@ -62,7 +66,29 @@ struct node {
     enum harness_stage failed; /* the stage of the status */
     int status; /* the first that is not 0 */
     double seconds; /* the minimum of the kernel; below 0: none */
+    double processor; /* of these, the minimum on a processor */
+    double waiting; /* the minimum in calls of the system that wait */
+    size_t stack; /* the maximum of the stages; 0: not measured */
 };
+
+static double min(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Adds a call of the kernel. Time in which another process had the processor is not waiting. */
+static void add_time(struct node *node, double seconds, const struct rusage *before,
+                     const struct rusage *after)
+{
+    const bool is_first = node->seconds < 0;
+    const double processor = processor_seconds(before, after);
+    const double waiting =
+        after->ru_nvcsw > before->ru_nvcsw && seconds > processor ? seconds - processor : 0;
+
+    node->seconds = is_first ? seconds : min(node->seconds, seconds);
+    node->processor = is_first ? processor : min(node->processor, processor);
+    node->waiting = is_first ? waiting : min(node->waiting, waiting);
+}
 
 /* Records the seconds of a call, and the ticks of each phase. */
 static void record_profile(double seconds, const uint64_t *ticks)
@@ -89,14 +115,17 @@ static void run_stage(struct node *node, enum harness_stage stage)
     const char *name = runtime->stage_names[stage];
     const bool is_profiled =
         invocation->profiled && stage == HARNESS_PROCESS && runtime->begin_profile != NULL;
+    struct rusage before;
+    struct rusage after;
 
     if (node->status != 0 && stage != HARNESS_CLEAN_UP) {
         return;
     }
     start_timer(name, runtime->phase, invocation->limit, true);
     if (invocation->guarded) {
-        paint_stack(invocation->fill);
+        paint_stack(invocation->fill, !invocation->guards_before); /* once is enough */
     }
+    getrusage(RUSAGE_SELF, &before);
     const double start = seconds_now();
     if (is_profiled) {
         runtime->begin_profile();
@@ -104,13 +133,16 @@ static void run_stage(struct node *node, enum harness_stage stage)
     const int status = runtime->stages[stage](node->object);
     const uint64_t *ticks = is_profiled ? runtime->end_profile() : NULL;
     const double seconds = seconds_now() - start;
+    getrusage(RUSAGE_SELF, &after);
     exit_if_forked();
     stop_timer();
+    const size_t stack = invocation->guarded ? used_stack(invocation->fill) : 0;
+    node->stack = stack > node->stack ? stack : node->stack;
     if (ticks != NULL) {
         record_profile(seconds, ticks);
     }
-    if (stage == HARNESS_PROCESS && (node->seconds < 0 || seconds < node->seconds)) {
-        node->seconds = seconds;
+    if (stage == HARNESS_PROCESS) {
+        add_time(node, seconds, &before, &after);
     }
     if (node->status == 0 && status != 0) {
         node->status = status;
@@ -195,6 +227,7 @@ static void close_node(struct node *node)
                       runtime->stage_names[node->status != 0 ? node->failed : HARNESS_PROCESS]);
         if (node->seconds >= 0) {
             record_text("seconds", "%.9f", node->seconds);
+            record_text("usage", "%zu %.6f %.6f", node->stack, node->processor, node->waiting);
         }
         if (node->status == 0) {
             record_outputs(node->invocation);
@@ -313,6 +346,7 @@ void run_batch(const struct batch *batch, const struct harness_kernel *kernel)
     start_sanitizer();
 #endif
     catch_faults(kernel, finish_after_fault);
+    limit_stack(first->stack_size);
     snapshot_process();
 
     start_timer(LOADING, NULL, first->limit, true);

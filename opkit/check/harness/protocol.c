@@ -3,22 +3,22 @@
  * request:
  *
  *     batch <invocations> <1: they alternate>
- *     run <mode> <fill> <runs> <seconds per stage> <threads> <values> <attachments>
+ *     run <mode> <fill> <runs> <seconds per stage> <threads> <stack> <values> <attachments>
  *     <input | output | param> <type> <name> <rank> <dimension> ... <size>
  *     <name of an attachment> <size>
  *
  * <mode> is plain or profiled, without guards, or the place of the guards: behind or before.
- * <invocations>, <values> and <attachments> are counts; the lines that describe them follow. Values
- * are in the order of the description; an output has size 0, because its bytes are the fill. The
- * answer is a sequence of records:
+ * <stack> is in bytes, 0 for no limit. <invocations>, <values> and <attachments> are counts; the
+ * lines that describe them follow. Values are in the order of the description; an output has size
+ * 0, because its bytes are the fill. The answer is a sequence of records:
  *
  *     <what> <size>
  *     end 0
  *
- * `what` is invocation, status, stage, seconds, profile, fault, timeout, instruction, log, event,
- * leak, output, printed, ended, refused, attachment and its name, or base, the address of the
- * kernel's library. The index in `invocation` is that of the following records. Outputs follow in
- * order if the status is 0.
+ * `what` is invocation, status, stage, seconds, usage, heap, profile, fault, timeout, instruction,
+ * log, event, leak, output, printed, ended, refused, attachment and its name, or base, the address
+ * of the kernel's library. The index in `invocation` is that of the following records. Outputs
+ * follow in order if the status is 0.
  */
 #include "harness.h"
 
@@ -28,7 +28,7 @@
 
 struct shared_state *shared;
 
-static const char GREETING[] = "opkit harness 3\n";
+static const char GREETING[] = "opkit harness 4\n";
 
 enum {
     MAX_LINE = 512
@@ -137,7 +137,7 @@ static bool read_attachment(struct harness_attachment *attachment)
 static bool read_invocation(struct harness_invocation *invocation)
 {
     char line[MAX_LINE];
-    char *words[8];
+    char *words[9];
 
     if (read_words(line, words, LENGTH(words)) != LENGTH(words) || strcmp(words[0], "run") != 0) {
         return false;
@@ -150,8 +150,9 @@ static bool read_invocation(struct harness_invocation *invocation)
         .repeat = (unsigned)number(words[3]),
         .limit = strtod(words[4], NULL),
         .threads = (unsigned)number(words[5]),
-        .count = (unsigned)number(words[6]),
-        .attachment_count = (unsigned)number(words[7]),
+        .stack_size = number(words[6]),
+        .count = (unsigned)number(words[7]),
+        .attachment_count = (unsigned)number(words[8]),
     };
     invocation->values = allocate(invocation->count, sizeof *invocation->values);
     invocation->attachments =

@@ -92,6 +92,7 @@ struct harness_invocation {
     unsigned repeat; /* the number of runs of the kernel */
     double limit; /* seconds for each stage */
     unsigned threads; /* of a loop in an instrumented operator */
+    size_t stack_size; /* bytes for the operator's functions; 0: as large as the process's */
     unsigned count;
     struct harness_value *values; /* inputs, outputs, params: in the order of the description */
     unsigned attachment_count;
@@ -100,8 +101,9 @@ struct harness_invocation {
 
 /*
  * Adds a record to the answer. `what` is "log", a line of the operator's log; "event", a sentence
- * about an error of the operator; "leak", a sentence about unreleased memory or references; or
- * "attachment" and a name, data for the runtime's Python code. After "event" and "leak" may follow
+ * about an error of the operator; "leak", a sentence about unreleased memory or references; "heap",
+ * the most bytes that it had from malloc at a time; or "attachment" and a name, data for the
+ * runtime's Python code. After "event" and "leak" may follow
  * the return address of the operator's call, in decimal.
  */
 typedef void harness_record_f(const char *what, const void *bytes, size_t size);

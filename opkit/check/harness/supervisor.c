@@ -241,6 +241,9 @@ void supervise(const struct batch *batch, const struct harness_kernel *kernel)
     int status = 0;
 
     shared = map_shared(batch, &size);
+    if (batch->invocations[0].stack_size > 0) {
+        find_stack();
+    }
     if (pipe(output) != 0 || fcntl(output[0], F_SETFL, O_NONBLOCK) != 0) {
         perror("pipe");
         exit(EXIT_FAILURE);

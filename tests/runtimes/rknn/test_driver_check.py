@@ -220,3 +220,16 @@ def test_params_in_vendors_driver(tmp_path: Path) -> None:
     run = check(repository, f"driver={Path(RKNPU_DRIVER).absolute()}", "verbose=1")
     assert run.returncode == 0, run.stdout + run.stderr
     assert [*results(run.stdout).values()] == [2, 2]
+
+
+@pytest.mark.skipif(not RKNPU_DRIVER, reason="set RKNPU_DRIVER to run the vendor's driver")
+def test_kernel_runs_in_thread_of_application(repository: Repository, tmp_path: Path) -> None:
+    """Of a process's threads the first one has the id of the process."""
+    made = repository.copy(tmp_path)
+    compute = made.path / "copy_compute.h"
+    text = "#include <sys/syscall.h>\nlong syscall(long number, ...);\n" + compute.read_text()
+    refusal = 'if (syscall(SYS_gettid) != syscall(SYS_getpid)) { return "another thread"; }'
+    compute.write_text(text.replace("    return NULL;", f"    {refusal}\n    return NULL;", 1))
+    run = check(made, f"driver={Path(RKNPU_DRIVER).absolute()}", "verbose=1")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert set(results(run.stdout).values()) == {4}

@@ -322,3 +322,17 @@ def test_example_runs_in_vendors_runtime(name: str, example: Callable[..., Repos
     found = results(run.stdout)
     assert found, run.stdout + run.stderr
     assert "FAILED" not in found.values(), run.stdout + run.stderr
+
+
+@pytest.mark.skipif(not LIBRKNNRT, reason="set LIBRKNNRT to run the vendor's runtime")
+def test_kernel_runs_in_thread_of_application(repository: Repository, tmp_path: Path) -> None:
+    """Of a process's threads the first one has the id of the process."""
+    made = repository.copy(tmp_path)
+    compute = made.path / "weighted_compute.h"
+    text = "#include <sys/syscall.h>\nlong syscall(long number, ...);\n" + compute.read_text()
+    refusal = 'if (syscall(SYS_gettid) != syscall(SYS_getpid)) { return "another thread"; }'
+    compute.write_text(text.replace("    return NULL;", f"    {refusal}\n    return NULL;", 1))
+    words = arguments(Path(toolkit_python()), Path(LIBRKNNRT).absolute())
+    run = check(made, *words, "verbose=1")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert len(results(run.stdout)) == 4

@@ -52,6 +52,8 @@ static size_t block_count;
 static size_t block_capacity;
 static size_t freed_count;
 static size_t last_number;
+static size_t heap; /* bytes of the operator's blocks, not freed */
+static size_t heap_peak;
 static unsigned running; /* runs that have begun and not ended */
 static bool guarding;
 static bool guards_before;
@@ -260,6 +262,8 @@ static void *new_for_operator(size_t size, size_t alignment, const void *caller)
     }
     block->number = ++last_number;
     block->caller = caller;
+    heap += size;
+    heap_peak = heap > heap_peak ? heap : heap_peak;
     return block->start;
 }
 
@@ -310,6 +314,7 @@ static bool free_for_operator(void *start, const void *caller)
     mmap(block->map, block->map_size, PROT_NONE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     block->freed = true;
+    heap -= block->size;
     if (++freed_count > MAX_FREED) {
         remove_oldest_freed();
     }
@@ -450,7 +455,9 @@ void guarded_memory_begin(const struct harness_invocation *invocation,
     fill_byte = invocation->fill;
     record = record_function;
     checked_loops_begin(invocation->threads);
-    last_number = running++ == 0 ? 0 : last_number;
+    if (running++ == 0) {
+        last_number = heap = heap_peak = 0;
+    }
 }
 
 void guarded_memory_set_active(bool active)
@@ -504,6 +511,9 @@ void guarded_memory_end(void)
         if (blocks[i].describe == NULL) {
             remove_block(&blocks[i]);
         }
+    }
+    if (guarding) {
+        record_text("heap", NULL, "%zu", heap_peak);
     }
     freed_count = 0;
     guarding = false;

@@ -38,8 +38,9 @@ extern "C" {
 
 /*
  * Begins a run: new blocks hold the invocation's fill, and `record` gets an "event" for each write
- * beside a block and each invalid free, and a "leak" at the end. malloc is guarded only in a
- * guarded invocation. Runs of the same process may overlap: the leaks are those after the last end.
+ * beside a block and each invalid free, and "heap" and "leak" at the end. malloc is guarded only in
+ * a guarded invocation. Runs of the same process may overlap: the leaks are those after the last
+ * end.
  */
 void guarded_memory_begin(const struct harness_invocation *invocation, harness_record_f *record);
 /* Begins or ends a stage of the operator, in which its malloc is guarded. */

@@ -18,7 +18,7 @@ from opkit.runtimes.executor import Executor
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS
 
-GREETING = b"opkit harness 3\n"
+GREETING = b"opkit harness 4\n"
 """The first line of a harness's output: the version of the protocol."""
 
 EMULATORS = "qemu-user-static"

@@ -25,6 +25,7 @@ _ERROR = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _TEST = re.compile(r"(?:if\s*\(|return)\s*(\w+)\b[^;{}]*$")  # before `problem` is returned
+_VARIABLE = re.compile(r"(?:return\s+)?([A-Za-z_]\w*)")
 _CALL = re.compile(r"\b(?!if\b)(\w+)\s*\(")
 _OUTCOME = re.compile(r"return\b")
 _POINTER_TEST = re.compile(r"!?\w+(\s*[!=]=\s*NULL)?")
@@ -128,9 +129,16 @@ class _Source:
     def is_error_return(self, region: Region) -> bool:
         """Return whether the last statement of a region is an error return."""
         statement = self.last_statement(region)
+        if _ERROR.match(statement):
+            return True
+        if not (name := _VARIABLE.fullmatch(statement)):
+            return False
         test = _TEST.search(self.code[slice(*self.head(region))])
-        is_passed_on = test is not None and re.fullmatch(rf"(return\s+)?{test[1]}", statement)
-        return bool(_ERROR.match(statement) or is_passed_on)
+        is_tested = test is not None and test[1] == name[1]
+        start, end = self.span(region)
+        return is_tested or bool(
+            re.search(rf"\b{name[1]}\s*=\s*[\"-]", self.with_strings[start:end])
+        )
 
 
 def _of_file(

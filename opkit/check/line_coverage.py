@@ -24,10 +24,13 @@ _ERROR = re.compile(
     |goto\b|(abort|exit)\s*\(""",
     re.VERBOSE | re.DOTALL,
 )
-_TEST = re.compile(r"(?:if\s*\(|return)\s*(\w+)\b[^;{}]*$")  # before `problem` is returned
+_TEST = re.compile(  # before `problem` is returned
+    r"(?:if\s*\(\s*(\w+)\s*(?:!=\s*(?:0|[A-Z]\w*)|<\s*0)?\s*\)|return\s+(\w+)\s*==[^;{}]*)\s*$"
+)
 _VARIABLE = re.compile(r"(?:return\s+)?([A-Za-z_]\w*)")
+_NAME = re.compile(r"\b[A-Za-z_]\w*")
 _CALL = re.compile(r"\b(?!if\b)(\w+)\s*\(")
-_OUTCOME = re.compile(r"return\b")
+_OUTCOME = re.compile(r"[{\s]*(return\s+)?(false|true|NULL|-?\d+)[;}\s]*")
 _POINTER_TEST = re.compile(r"!?\w+(\s*[!=]=\s*NULL)?")
 _DISPATCH = "opkit_has_avx2()"
 _MAX_RANGES = 8  # of a file in the note
@@ -134,7 +137,7 @@ class _Source:
         if not (name := _VARIABLE.fullmatch(statement)):
             return False
         test = _TEST.search(self.code[slice(*self.head(region))])
-        is_tested = test is not None and test[1] == name[1]
+        is_tested = test is not None and name[1] in test.groups()
         start, end = self.span(region)
         return is_tested or bool(
             re.search(rf"\b{name[1]}\s*=\s*[\"-]", self.with_strings[start:end])
@@ -159,31 +162,34 @@ def _of_file(
     ]
     functions = [*_outermost(code)]
     not_run = [*_outermost([region for region in code if not runs[region]])]
-    errors = {region for region in code if source.is_error_return(region)}
-    # Functions in the conditions of error returns have error returns of their own: `false`.
-    tested = {
-        name for region in errors for name in _CALL.findall(source.text(*source.head(region)))
+    errors = {
+        region for region in code if region not in functions and source.is_error_return(region)
     }
+    # Functions whose result an error return tests have error returns of their own: `false`.
+    heads = [source.text(*source.head(region)) for region in errors]
+    tested = {name for head in heads for name in _CALL.findall(head)}
+    for variable in {name for head in heads for name in _NAME.findall(head)}:
+        tested.update(re.findall(rf"\b{variable}\s*=\s*(\w+)\s*\(", source.code))
     tests = [each for each in functions if source.name(each) in tested]
-    dispatched = [
-        region
-        for region in not_run
+    dispatchers = [
+        function
+        for function in functions
         for each in constant
-        if source.text(*source.span(each)) == _DISPATCH and each.end <= region.start
-        if any(_is_in(each, [function]) and _is_in(region, [function]) for function in functions)
+        if _is_in(each, [function]) and source.text(*source.span(each)) == _DISPATCH
     ]
     elsewhere = {
-        name for each in dispatched for name in _CALL.findall(source.text(*source.span(each)))
+        name for each in dispatchers for name in _NAME.findall(source.text(*source.span(each)))
     }
 
     for region in code:
         found.code.update(line for line, _ in source.lines(region))
     for region in not_run:
         lines = dict(source.lines(region))
-        is_outcome = _is_in(region, tests) and _OUTCOME.match(source.last_statement(region))
-        is_elsewhere = region in dispatched or source.name(region) in elsewhere
+        text = source.text(*source.span(region))
+        is_outcome = _is_in(region, tests) and _OUTCOME.fullmatch(text) is not None
+        is_elsewhere = _is_in(region, dispatchers) or source.name(region) in elsewhere
         if region in errors or is_outcome or is_elsewhere:
-            found.excused.update(lines)
+            found.excused.update(line for line, is_part in lines.items() if not is_part)
         else:
             found.not_run.update(line for line, is_part in lines.items() if not is_part)
             found.partly.update(line for line, is_part in lines.items() if is_part)
@@ -194,7 +200,7 @@ def _of_file(
         text = " ".join(source.with_strings[start:end].split())
         is_told = any(first <= start and end <= last for first, last in told)
         head = source.text(*source.head(region)).strip()
-        is_outcome = _is_in(region, tests) and _OUTCOME.match(head)
+        is_outcome = _is_in(region, tests) and head.startswith("return")
         if not (is_told or is_outcome or _POINTER_TEST.fullmatch(text) or text == _DISPATCH):
             outcome = "true" if runs[region] else "false"
             found.conditions.setdefault(region.start[0], []).append((text, outcome))

@@ -28,11 +28,11 @@ def test_cpu_kernel(case):
     check_cpu_kernel(case)
 """
 HELPERS = """\
-#define LARGEST(n) ((n) > 60 ? 60 : (n)) /* PART */
+#define LARGEST(n) ((n) > 500000 ? 500000 : (n)) /* PART */
 
 static float scaled(float x, size_t n)
 {
-    if (n > 60) {
+    if (n > 500000) {
         /* Large tensors. */
         x = x * 2; /* NOT RUN */
     }
@@ -50,20 +50,20 @@ CHECKS = """\
 
 static bool fits(size_t n)
 {
-    if (n > 60) {
+    if (n > 500000) {
         return false;
     }
-    return n < 70;
+    return n < 900000;
 }
 
 static const char *check_size(size_t n)
 {
-    return n > 60 ? "input must not be large" : NULL;
+    return n > 500000 ? "input must not be large" : NULL;
 }
 
 static int status_of(size_t n)
 {
-    if (n > 60) {
+    if (n > 500000) {
         return -1;
     }
     return 0;
@@ -72,17 +72,17 @@ static int status_of(size_t n)
 """
 WRONG = [
     "y[0] = scaled(y[0], LARGEST(n));",
-    "y[0] = n > 60 ? never_called(y[0]) : y[0]; /* PART */",
-    "for (size_t i = 60; i < n; i++) { /* PART */\n        y[i] = 1; /* NOT RUN */\n    }",
+    "y[0] = n > 500000 ? never_called(y[0]) : y[0]; /* PART */",
+    "for (size_t i = 500000; i < n; i++) { /* PART */\n        y[i] = 1; /* NOT RUN */\n    }",
     """switch (n) {
-    case 60: /* NOT RUN */
+    case 500000: /* NOT RUN */
         y[0] = 1; /* NOT RUN */
         break; /* NOT RUN */
     default:
         break;
     }""",
-    "y[0] = n > 60 && (y[0] = 1) > 0 ? y[0] : y[0]; /* PART */",
-    "if (n < 60) {\n        y[0] = y[0] + 0;\n    }",
+    "y[0] = n > 500000 && (y[0] = 1) > 0 ? y[0] : y[0]; /* PART */",
+    "if (n < 500000) {\n        y[0] = y[0] + 0;\n    }",
 ]
 RIGHT = [
     """float *copy = (float *)malloc(n * sizeof *copy);
@@ -181,7 +181,7 @@ def test_lines_are_named_and_shown(operator: Repository) -> None:
         assert {int(number) for number, told in rows if text in told.split("; ")} == expected[
             remark
         ]
-    assert "n &lt; 60: true in all cases" in [told for _, told in rows]
+    assert "n &lt; 500000: true in all cases" in [told for _, told in rows]
 
 
 @pytest.mark.parametrize("options", [["case=1-float32-ramp"], ["quick=1"]], ids=str)

@@ -20,7 +20,7 @@ from SCons.Variables import BoolVariable
 from opkit import toolchains
 from opkit.build import harness
 from opkit.build.options import Request
-from opkit.check import executors, run_log
+from opkit.check import executors, line_counts, line_coverage, run_log
 from opkit.check.sanitizers import ENVIRONMENT, SANITIZERS, parse_sanitizers
 from opkit.check.session import FILE, LOG, Session, command
 from opkit.common.errors import OpkitError
@@ -367,6 +367,7 @@ def _run_pytest(
     If this process is killed, pytest still holds the repository's lock, one of the kept files.
     """
     LOG.unlink(missing_ok=True)
+    shutil.rmtree(line_counts.FOLDER, ignore_errors=True)
     session.write(FILE)
     pytest = [
         *command("-v" if shows_all else "-q"),
@@ -393,6 +394,9 @@ def _run_pytest(
     unread = [] if failed_to_start else unread_params(Path(), operator)
     if left_out := run_log.not_checked(log):
         notes.append(left_out)
+    if not (status or log.status or missing or unread):
+        counts = line_counts.load(line_counts.FOLDER)
+        notes += filter(None, [line_coverage.note(line_coverage.coverage(Path(), counts))])
     for sentence in notes:
         print(wrapped(f"note: {sentence}"), flush=True)
     for problem in (*missing, *unread):

@@ -19,6 +19,7 @@ from opkit.build.compile_environment import words
 from opkit.build.machinery import FOLDER
 from opkit.build.recorded_inputs import operator_object
 from opkit.build.user_cache import user_cache
+from opkit.check.coverage_mapping import ATOMIC, COUNTED
 from opkit.check.sanitizers import INSTRUMENTED, reports_undefined
 from opkit.common import file_io
 from opkit.description.spec import OpSpec
@@ -61,8 +62,8 @@ def checked_loops(env: Any) -> list[str]:
 def instrumented(env: Any) -> Any:
     """Return a copy of a compiler's environment for the check's own build of the kernel.
 
-    Its loops run in as many threads as a run asks for. It keeps debug information, and reports
-    undefined behavior unless the options turn that off.
+    Its loops run in as many threads as a run asks for. It keeps debug information, reports
+    undefined behavior unless the options turn that off, and counts the runs of its lines.
     """
     flags, link_flags = (
         ["-g" if flag in ("-g0", "-s") else flag for flag in env[name]]
@@ -72,6 +73,8 @@ def instrumented(env: Any) -> Any:
     own_env.Append(CCFLAGS=checked_loops(env))
     if reports_undefined(env["sanitize"], env["quick"]):
         own_env.Append(CCFLAGS=INSTRUMENTED)
+    if env["TOOLCHAIN"] == "zig" and not env["quick"]:
+        own_env.Append(CCFLAGS=[*COUNTED, *(ATOMIC if env["OPERATOR"].has_threads else ())])
     return own_env
 
 

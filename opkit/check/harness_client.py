@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
+from opkit.check import coverage_mapping, line_counts
 from opkit.check.child_processes import Worker, start_worker
 from opkit.check.debug_info import addr2line, thread_local
 from opkit.check.executors import GREETING
@@ -101,7 +102,9 @@ class Harness:
         Raises:
             OpkitError: the kernel cannot be loaded, or the runtime refuses to run it.
         """
-        requested = b"".join([batch(len(requests), alternates), *chain.from_iterable(requests)])
+        counted = coverage_mapping.counters(self.library) if self.library else (0, 0)
+        first = batch(len(requests), alternates, counted)
+        requested = b"".join([first, *chain.from_iterable(requests)])
         stages = (repeat + STAGES) * len(requests) * (1 + alternates)
         try:
             answer = self._ask(requested, TIMEOUT + (limit + GRACE) * stages)
@@ -114,6 +117,8 @@ class Harness:
                 base = int(data)
             elif what == "invocation":
                 index = int(data)
+            elif what == "counters" and self.library:
+                line_counts.add(self.library, data)
             else:
                 records.setdefault(index, []).append((what, data))
         return {
@@ -344,9 +349,9 @@ def marshal_tensors(
 # ---- The protocol --------------------------------------------------------------------------------
 
 
-def batch(count: int, alternates: bool = False) -> bytes:
+def batch(count: int, alternates: bool = False, counters: tuple[int, int] = (0, 0)) -> bytes:
     """Return the first line of a request; those of its invocations follow. See protocol.c."""
-    return f"batch {count} {int(alternates)}\n".encode()
+    return f"batch {count} {int(alternates)} {counters[0]} {counters[1]}\n".encode()
 
 
 def request(

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from opkit.check import run_log, terminal_summary
+from opkit.check import line_counts, run_log, terminal_summary
 from opkit.check.cases import Case
 from opkit.check.collection import discard_bytecode, sample, unrun_checks
 from opkit.check.mistakes import REPOSITORY, CheckError, user_message
@@ -371,7 +371,9 @@ class _Logger:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Log the end of the run."""
+        """Log the end of the run, and write the counters of this process."""
+        if self.file is not None and not self.config.stash[_SESSION].case:
+            line_counts.save(REPOSITORY / line_counts.FOLDER)
         if _is_worker(self.config):
             return
         if self.file is None and self._is_complete_run(session):

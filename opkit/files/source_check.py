@@ -55,9 +55,13 @@ _DECLARATION = re.compile(
 _MEMBER = re.compile(r"(?<![\w.>])(inputs|outputs|params)\s*->\s*(\w+)")
 
 
-def without_comments(text: str) -> str:
-    """Return C code with spaces in place of comments, strings and characters."""
-    return _NO_CODE.sub(lambda part: re.sub(r"[^\n]", " ", part[0]), text)
+def without_comments(text: str, keeps_strings: bool = False) -> str:
+    """Return C code with spaces in place of comments and, unless they are kept, of strings."""
+
+    def spaces(part: re.Match[str]) -> str:
+        return part[0] if keeps_strings and part[0][0] != "/" else re.sub(r"[^\n]", " ", part[0])
+
+    return _NO_CODE.sub(spaces, text)
 
 
 def _members(text: str, lower: str) -> Iterator[_Use]:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from opkit import runtimes
-from opkit.check import board_limits
+from opkit.check import board_limits, line_counts, line_coverage
 from opkit.check.grouping import Group, groups
+from opkit.check.line_coverage import FileCoverage
 from opkit.check.results import Errors, Output, Record, error_text, load, time_text, ulp_text
 from opkit.description.spec import OpSpec
 from opkit.description.types import TENSOR
@@ -26,6 +27,7 @@ from opkit.repository_files import write_text
 from opkit.runtimes.invocation import STACK_SIZE
 from opkit.runtimes.report import Product
 
+_CONTEXT = 2  # lines around one that no case runs
 _LISTED = 10  # failed cases of a cause at the top of the page; all of them are further down
 
 
@@ -43,6 +45,7 @@ class Report:
         check_failed: whether the check failed, in a case or elsewhere.
         time: the time of the run, as text.
         ages: file of a product -> its age against its sources, if that is known.
+        sources: the coverage of the user's C; none after a failed check, whose counts are partial.
     """
 
     operator: OpSpec
@@ -54,6 +57,7 @@ class Report:
     check_failed: bool
     time: str
     ages: Mapping[str, Age] = field(default_factory=dict)
+    sources: Sequence[FileCoverage] = ()
 
 
 def page(report: Report) -> str:
@@ -86,6 +90,7 @@ def page(report: Report) -> str:
         smallest={cause.smallest.key for cause in causes},
         listed=_LISTED,
         coverage=list(coverage(operator, report.records)),
+        sources=[(each, list(_excerpts(each))) for each in report.sources],
         profiles=bars(report.records),
         peaks=board_limits.peaks(record.result for record in report.records),
         stack_size=board_limits.size_text(STACK_SIZE),
@@ -128,6 +133,35 @@ def _parameters(
             default=param.default,
             source=param.source,
         )
+
+
+# ---- The user's C -------------------------------------------------------------------------------
+
+
+def _excerpts(source: FileCoverage) -> Iterator[list[tuple[int, str, str]]]:
+    """Yield the parts of a file around what no case runs: number, text and remark of each line."""
+    remarks: dict[int, list[str]] = {}
+    for lines, remark in (
+        (source.not_run, "no case"),
+        (source.partly, "a part in no case"),
+        (source.excused, "error return, or for other processors"),
+    ):
+        for number in lines:
+            remarks.setdefault(number, []).append(remark)
+    for number, conditions in source.conditions.items():
+        told = [f"{text}: {outcome} in all cases" for text, outcome in conditions]
+        remarks.setdefault(number, []).extend(told)
+    shown = {
+        number
+        for line in (*source.not_run, *source.partly, *source.conditions)
+        for number in range(line - _CONTEXT, line + _CONTEXT + 1)
+        if 1 <= number <= len(source.lines)
+    }
+    for _, group in groupby(enumerate(sorted(shown)), lambda each: each[1] - each[0]):
+        yield [
+            (number, source.lines[number - 1], "; ".join(remarks.get(number, [])))
+            for _, number in group
+        ]
 
 
 # ---- Cases --------------------------------------------------------------------------------------
@@ -281,8 +315,18 @@ def write(root: Path, operator: OpSpec, records: Path, check_failed: bool, file:
     }
     products = [product for part in parts for product in part.built_products(root)]
     time = datetime.now().strftime("%Y-%m-%d %H:%M")
+    counts = {} if check_failed else line_counts.load(root / line_counts.FOLDER)
     report = Report(
-        operator, properties, deliveries, products, found, plots, check_failed, time, ages(root)
+        operator,
+        properties,
+        deliveries,
+        products,
+        found,
+        plots,
+        check_failed,
+        time,
+        ages(root),
+        line_coverage.coverage(root, counts),
     )
     write_text(root, file, page(report))
     kernels = [_kernel(name, found) for name in dict.fromkeys(r.result.kernel for r in found)]

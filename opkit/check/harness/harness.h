@@ -40,6 +40,8 @@ struct batch {
     /* Each invocation runs again beside the node of the next one, before its own node is released.
      */
     bool alternates;
+    size_t counters; /* the offset in the kernel's library of the compiler's counters of its code */
+    size_t counters_size; /* 0: it has none */
     unsigned count;
     struct harness_invocation *invocations;
 };

@@ -302,13 +302,16 @@ static _Noreturn void finish_after_fault(void)
     _exit(EXIT_FAILURE);
 }
 
-/* Records the address of the kernel's library, if there is one. */
-static void record_base(const struct harness_kernel *kernel, const void *entry)
+/* Returns the address of the kernel's library, and records it; NULL: there is none. */
+static const char *record_base(const struct harness_kernel *kernel, const void *entry)
 {
     const ptrdiff_t offset = kernel->offset((uintptr_t)entry);
-    if (offset != 0) {
-        record_text("base", "%" PRIuPTR, (uintptr_t)entry - (uintptr_t)offset);
+    if (offset == 0) {
+        return NULL;
     }
+    const char *base = (const char *)entry - offset;
+    record_text("base", "%" PRIuPTR, (uintptr_t)base);
+    return base;
 }
 
 #ifdef HARNESS_THREAD_SANITIZER
@@ -357,8 +360,11 @@ void run_batch(const struct batch *batch, const struct harness_kernel *kernel)
     if (entry == NULL) {
         record("refused", problem, strlen(problem));
     } else {
-        record_base(kernel, entry);
+        const char *base = record_base(kernel, entry);
         (batch->alternates ? run_alternately : run_in_order)(entry, batch);
+        if (base != NULL && batch->counters_size != 0) {
+            record("counters", base + batch->counters, batch->counters_size);
+        }
         start_timer(UNLOADING, NULL, first->limit, true);
         kernel->unload();
     }

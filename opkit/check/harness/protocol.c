@@ -2,7 +2,7 @@
  * The protocol on stdin and stdout. Every <size> is followed by a newline and that many bytes. A
  * request:
  *
- *     batch <invocations> <1: they alternate>
+ *     batch <invocations> <1: they alternate> <offset of counters> <their size>
  *     run <mode> <fill> <runs> <seconds per stage> <threads> <stack> <values> <attachments>
  *     <input | output | param> <type> <name> <rank> <dimension> ... <size>
  *     <name of an attachment> <size>
@@ -10,15 +10,16 @@
  * <mode> is plain or profiled, without guards, or the place of the guards: behind or before.
  * <stack> is in bytes, 0 for no limit. <invocations>, <values> and <attachments> are counts; the
  * lines that describe them follow. Values are in the order of the description; an output has size
- * 0, because its bytes are the fill. The answer is a sequence of records:
+ * 0, because its bytes are the fill. The counters are bytes of the kernel's library, which the
+ * answer has at their values after all runs. The answer is a sequence of records:
  *
  *     <what> <size>
  *     end 0
  *
  * `what` is invocation, status, stage, seconds, usage, heap, profile, fault, timeout, instruction,
- * log, event, leak, output, printed, ended, refused, attachment and its name, or base, the address
- * of the kernel's library. The index in `invocation` is that of the following records. Outputs
- * follow in order if the status is 0.
+ * log, event, leak, thread_local, output, counters, printed, ended, refused, attachment and its
+ * name, or base, the address of the kernel's library. The index in `invocation` is that of the
+ * following records. Outputs follow in order if the status is 0.
  */
 #include "harness.h"
 
@@ -173,13 +174,15 @@ static bool read_invocation(struct harness_invocation *invocation)
 bool read_request(struct batch *batch)
 {
     char line[MAX_LINE];
-    char *words[3];
+    char *words[5];
 
     if (read_words(line, words, LENGTH(words)) != LENGTH(words) || strcmp(words[0], "batch") != 0) {
         return false;
     }
     batch->count = (unsigned)number(words[1]);
     batch->alternates = number(words[2]) != 0;
+    batch->counters = number(words[3]);
+    batch->counters_size = number(words[4]);
     batch->invocations = allocate(batch->count, sizeof *batch->invocations);
     for (unsigned i = 0; i < batch->count; i++) {
         if (!read_invocation(&batch->invocations[i])) {

@@ -150,7 +150,7 @@ class EmulatedKernel:
         """The kernel's validator and initializer."""
         return host_kernel(
             self.spec,
-            self.root / "build/x64" / f"lib{self.spec.lower}.so",
+            self.root / HOST / f"lib{self.spec.lower}.so",
             self.root / HOST,
             index=1,
             uniforms=variables(self.program.library),

@@ -314,6 +314,18 @@ def test_missing_cases_fail_check(name: str, small: Repository) -> None:
         assert sentence in message
 
 
+@pytest.mark.slow
+def test_weak_cases_beside_strong_ones_are_a_note(small: Repository) -> None:
+    text = WIDE_TOLERANCE.replace(
+        "max_error=1", "max_error=1 if case.inputs['input'].size == 9 else 0"
+    )
+    (small.path / TEST_FILE).write_text(text)
+    run = check(small)
+    assert (run.returncode, errors(run.stderr)) == (0, []), run.stdout + run.stderr
+    note = WRONG_PASSES.replace("2 of", "1 of") + FIRST.replace("3", "9")
+    assert f"note: {note}" in " ".join(run.stdout.split())
+
+
 def edit(repository: Repository, edits: dict[str, tuple[str, str] | None]) -> None:
     for file, change in edits.items():
         path = repository.path / file

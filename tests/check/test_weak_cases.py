@@ -204,6 +204,8 @@ STRONG = {
     "no elements": Check("1.5 * x", uniform(0, 0), size=0),
     "NaN": Check("np.sqrt(-1 - np.abs(x))", special()),
     "not finite": Check("np.maximum(x, 0)", special()),
+    "some infinite": Check("2 * x", np.repeat(np.array([2, np.inf], np.float32), 20)),
+    "NaN with other inputs": Check("np.sqrt(x - 9)", uniform(9, 9)),
     "symmetric": Check("x * x", WINDOW, max_ulp=1),
     "limits of integers": Check("x", special(), dtype="int64", output="int64"),
     "refused inputs": Check("1.5 * x if x.min() >= 0 else 1 / 0", uniform(0, 0)),

@@ -68,7 +68,7 @@ def test_gaps_are_noted(copy_of_fresh: Repository) -> None:
     text = re.sub(r"shapes=\[.*?\],", 'shapes=[{"input": (7,)}],', test.read_text(), flags=re.S)
     test.write_text(text)
     checked = copy_of_fresh.scons("check").stdout
-    assert re.findall(r"^note: (no case .*)$", checked, re.MULTILINE) == [
+    assert re.findall(r"^note: (no case of .*)$", checked, re.MULTILINE) == [
         "no case of the VX kernel launches more than one work item along x",
         "no case of the VX kernel launches more than one work item along y",
         "no case of the VX kernel launches more than one work item along z",

@@ -126,7 +126,8 @@ import pytest
 
 from opkit.testing import Case, check_cpu_kernel
 
-CASES = [Case(name, {{"x": np.ones({size}, np.float32)}}, {{"way": way}}) for way, name in {ways}]
+X = np.linspace(-1, 1, {size}, dtype=np.float32)
+CASES = [Case(name, {{"x": X}}, {{"way": way}}) for way, name in {ways}]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

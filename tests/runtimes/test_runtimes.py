@@ -432,7 +432,7 @@ ELSEWHERE = {
     "opkit/check/executors.py": "[Bb]oard",  # whatever ssh reaches
     "opkit/build/host_check.py": "board",
     "opkit/files/templates/README.md": "board",
-    "opkit/check/harness/process_state.c": "board",
+    "opkit/check/harness": "boards?",  # what its messages, and its client's, compare this PC with
     "opkit/compute/half.h": "boards",
     "opkit/op.schema.json": ".*",  # the keys of all runtimes
     "opkit/toolchains": "board",

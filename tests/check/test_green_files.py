@@ -290,7 +290,7 @@ def test_file_in_initializer_is_named(checked: Checked) -> None:
 def test_thread_local_variable_of_initializer_is_named(checked: Checked) -> None:
     assert re.search(
         r"note: CPU kernel: outside_compute\.h:\d+: the initializer writes 'scratch', which is "
-        r"_Thread_local; a board's runtime may call the kernel in another thread",
+        r"_Thread_local; an application may run the model in another thread",
         " ".join(checked.output.split()),
     )
     assert checked.output.count("the initializer writes") == 1

@@ -432,6 +432,7 @@ ELSEWHERE = {
     "opkit/check": "[Bb]oards?",  # what ssh reaches, and what messages compare this PC with
     "opkit/build/host_check.py": "board",
     "opkit/files/templates/README.md": "board",
+    "opkit/report/page.html": "board",
     "opkit/compute/half.h": "boards",
     "opkit/op.schema.json": ".*",  # the keys of all runtimes
     "opkit/toolchains": "board",

@@ -414,8 +414,8 @@ def _signal_name(code: int) -> str:
 
 
 _WRITTEN_IN_INITIALIZER = (
-    "{1}: the initializer writes '{0}', which is _Thread_local; a board's runtime may call the "
-    "kernel in another thread, which does not see that: keep it in the node's own memory"
+    "{1}: the initializer writes '{0}', which is _Thread_local; an application may run the model "
+    "in another thread, which does not see that: keep it in the node's own memory"
 )
 
 

@@ -429,10 +429,10 @@ ELSEWHERE = {
     "opkit/description/types.py": r"OpenVX|VX_TYPE_\w*",  # op.yml's types, for every runtime
     "opkit/description/words.py": "RKNN|PPLNN",  # macros, which no operator's names may be
     "opkit/docs/cases.md": r"VX_TYPE_\w+|RKNN",
-    "opkit/check/executors.py": "[Bb]oard",  # whatever ssh reaches
+    "opkit/check": "[Bb]oards?",  # what ssh reaches, and what messages compare this PC with
     "opkit/build/host_check.py": "board",
     "opkit/files/templates/README.md": "board",
-    "opkit/check/harness/process_state.c": "board",
+    "opkit/report/page.html": "board",
     "opkit/compute/half.h": "boards",
     "opkit/op.schema.json": ".*",  # the keys of all runtimes
     "opkit/toolchains": "board",

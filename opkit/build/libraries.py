@@ -8,6 +8,7 @@ So the sources have no marks.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,9 +21,10 @@ from opkit.build.machinery import FOLDER
 from opkit.build.recorded_inputs import operator_object
 from opkit.build.user_cache import user_cache
 from opkit.check.coverage_mapping import ATOMIC, COUNTED
-from opkit.check.sanitizers import INSTRUMENTED, reports_undefined
+from opkit.check.sanitizers import INSTRUMENTED, RECORDED_ACCESSES, reports_undefined
 from opkit.common import file_io
 from opkit.description.spec import OpSpec
+from opkit.files.source_check import texts_of_math
 from opkit.toolchains.compiler import archiver
 from opkit.toolchains.flags import ERRORS, WARNINGS
 
@@ -54,6 +56,12 @@ def kernel_objects(env: Any, sources: Sequence[str], folder: str, **flags: list[
 _CHECKED_LOOPS = ("-include", f"{FOLDER}/check/harness/memory/checked_loops.h")
 
 
+_LOCKS = re.compile(
+    r"atomic|_Atomic|__sync_|pthread_(mutex|rwlock|spin|once|cond|barrier)|sem_|mtx_|call_once|asm"
+)
+"""Parts of loops that access the same memory without a race, which the accesses do not show."""
+
+
 def checked_loops(env: Any) -> list[str]:
     """Return the flags for loops of a check, in place of the operator's own threads."""
     return [*_CHECKED_LOOPS] if env["OPERATOR"].has_threads else []
@@ -72,10 +80,18 @@ def instrumented(env: Any) -> Any:
     own_env = env.Clone(CCFLAGS=flags, LINKFLAGS=link_flags)
     own_env.Append(CCFLAGS=checked_loops(env))
     if reports_undefined(env["sanitize"], env["quick"]):
-        own_env.Append(CCFLAGS=INSTRUMENTED)
+        own_env.Append(CCFLAGS=[*INSTRUMENTED, *_recorded_accesses(env)])
     if env["TOOLCHAIN"] == "zig" and not env["quick"]:
         own_env.Append(CCFLAGS=[*COUNTED, *(ATOMIC if env["OPERATOR"].has_threads else ())])
     return own_env
+
+
+def _recorded_accesses(env: Any) -> list[str]:
+    """Return the flag for finding data races in loops; none if the math may have locks."""
+    operator = env["OPERATOR"]
+    is_recorded = env["TOOLCHAIN"] == "zig" and operator.has_threads
+    texts = texts_of_math(Path(), operator).values() if is_recorded else ()
+    return [RECORDED_ACCESSES] if is_recorded and not any(map(_LOCKS.search, texts)) else []
 
 
 def thread_libraries(env: Any) -> tuple[str, ...]:

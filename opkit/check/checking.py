@@ -27,6 +27,7 @@ from opkit.check.mistakes import CheckError, caller_location
 from opkit.check.operators import Operator, Prepared, operator_of, unsupported_tensors
 from opkit.check.profile import CallProfile, Profile, calls_for, profile_of
 from opkit.check.results import CheckedCase, PassedRun, Result, RunningTest, running_test
+from opkit.check.saturation import reached_limits
 from opkit.check.tolerance import EXACT, Tolerance
 from opkit.check.traits import traits_of
 from opkit.check.weak_cases import strengths
@@ -250,6 +251,7 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
     for candidate in candidates:
         candidate.tolerance.refuse_unlimited(prepared.output_dtypes)
     traits = traits_of(prepared.invocation.params, case.inputs, prepared.expected)
+    limits = reached_limits(operator, prepared)
     problems = []
     if case.recorded:
         result, compared = _check_reference(prepared)
@@ -264,6 +266,7 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
             test.results.append(Result(candidate.name, case.name, left_out=str(error)))
             continue
         result.traits = traits
+        result.coverage |= limits
         if candidate is candidates[0] and not result.problem:  # the others have the same cases
             result.strengths = strengths(operator, prepared, candidate.tolerance)
         _record(test, case, result, outputs, candidate.flushed_dtypes)

@@ -25,6 +25,7 @@ from opkit.check.sanitizers import explain
 from opkit.common.errors import OpkitError
 from opkit.common.text import printable, shortened
 from opkit.description.spec import OpSpec
+from opkit.files.source_check import has_loop
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import (
     AT_FULL_SPEED,
@@ -40,6 +41,11 @@ from opkit.runtimes.invocation import (
 from opkit.toolchains.abi import ABIS
 
 THREAD_COUNTS = (2, 7)  # an even and an odd one; see checked_loops.c
+UNDIVIDED = (
+    "no case has a loop with several parts, so `threads` in op.yml was not tried: add a case with "
+    "more than `grain` elements for opkit_parallel_for"
+)
+"""The note on a gap of the cases; see RunResult.coverage."""
 TIMEOUT = 40.0  # seconds for everything but the kernel: start, copying, the network
 STAGES = 4  # with a time limit besides the kernel: loading, setting up, cleaning up, unloading
 GRACE = 1.0  # seconds after the time limit of a stage before the harness kills it
@@ -197,6 +203,8 @@ class Harness:
                     name = next(names)
                     shape, dtype = invocation.outputs[name]
                     result.outputs[name] = np.frombuffer(data, dtype).reshape(shape).copy()
+                case ["divided"]:
+                    result.coverage[UNDIVIDED] = True
                 case ["attachment", name]:
                     result.attachments[name] = data
                 case ["ended"]:
@@ -265,6 +273,7 @@ class HarnessKernel:
         # The kernel for a target has the threads of the product.
         is_checked = self.spec.has_threads and convention.has_threads and not executor.abi
         self.thread_counts = THREAD_COUNTS if is_checked else ()
+        self.has_loops = is_checked and not spec.elementwise and has_loop(root, spec)
         self.flushed_dtypes = ABIS[executor.abi].flushed_dtypes if executor.abi else ()
 
     def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
@@ -277,6 +286,8 @@ class HarnessKernel:
         tensors = marshal_tensors(self.spec, invocation, self.convention.tensor_types)
         values = self.convention.marshal(self.spec.params, invocation.params)
         result = self.harness.run(tensors, values, self.attachments_of(tensors), options)
+        if options.threads > 1 and self.has_loops:
+            result.coverage.setdefault(UNDIVIDED, False)
         return _converted(result, invocation)
 
     def attachments_of(self, tensors: Invocation) -> Mapping[str, bytes]:

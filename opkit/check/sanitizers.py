@@ -32,6 +32,9 @@ INSTRUMENTED = (
 )
 """The flags for calls of check/harness/memory/undefined.c where behavior is undefined."""
 
+RECORDED_ACCESSES = "-fsanitize-coverage=edge,trace-loads,trace-stores"
+"""clang's flag for calls of check/harness/memory/races.c before loads and stores."""
+
 ENVIRONMENT = {
     # The sanitizer, not the host runtime, explains faults, with the line.
     "ASAN_OPTIONS": "detect_leaks=0:handle_segv=2:handle_sigbus=2:handle_sigfpe=2:handle_sigill=2",

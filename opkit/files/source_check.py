@@ -222,6 +222,11 @@ LOOP = "opkit_parallel_for"
 """The function that runs a loop in several threads."""
 
 
+def has_loop(root: Path, spec: OpSpec) -> bool:
+    """Return whether the math in C, or a header of the user, calls a parallel loop."""
+    return any(LOOP in without_comments(text) for text in texts_of_math(root, spec).values())
+
+
 def idle_threads(root: Path, spec: OpSpec) -> list[Complaint]:
     """Return a note if the math calls no parallel loop, though op.yml has threads.
 
@@ -232,7 +237,7 @@ def idle_threads(root: Path, spec: OpSpec) -> list[Complaint]:
     texts = texts_of_math(root, spec)
     if not spec.has_threads or spec.elementwise or PLACEHOLDER in texts.get(file, PLACEHOLDER):
         return []
-    if any(LOOP in without_comments(text) for text in texts.values()):
+    if has_loop(root, spec):
         return []
     problem = f"`threads` in op.yml has no effect: the math does not call {LOOP}"
     hint = "call it for the outermost loop (include/opkit/compute/parallel.h), or delete the key"

@@ -125,6 +125,22 @@ def check(repository: Repository, *options: str) -> tuple[int, str]:
     return run.returncode, " ".join((run.stdout + run.stderr).split())
 
 
+VARIABLE, ELEMENT = "a variable", "an element of output 'y'"
+PARTS = {
+    "sum": ("const float own = x[i]; *loop->sum += own;", VARIABLE),
+    "counter": ("*loop->sum += 1; if (*loop->sum > 1e9F) { y[0] = 0; }", VARIABLE),
+    "slots": ("static float slots[3]; slots[begin % 3] += x[i];", VARIABLE),
+    "scratch": ("static volatile float t; t = 2 * x[i]; y[i] = t;", VARIABLE),
+    "table": ("static float two; if (two == 0) { two = 2; } y[i] = two * x[i];", VARIABLE),
+    "overlap": ("if (end < loop->outputs->y.size) { y[end] = 2 * x[end]; }", ELEMENT),
+    "neighbor": ("if (i > 0 && y[i - 1] > 1e9F) { y[i] = 0; }", ELEMENT),
+    "own variable": ("volatile float own[2] = {x[i], 0}; y[i] = own[0] + own[0] + own[1];", ""),
+    "own byte of a word": ("((volatile unsigned char *)loop->sum)[begin % 2] = 0;", ""),
+    "input": ("if (x[0] > 1e9F) { y[i] = 0; }", ""),
+}
+"""Statements of a part that rarely change the result -> the statement, the memory of a race."""
+
+
 @pytest.mark.parametrize("runtimes", ["rknn2", "pplnn", "rknn, rknn2"])
 @pytest.mark.parametrize("threads", ["3", "auto"])
 def test_independent_parts_pass(tmp_path: Path, runtimes: str, threads: str) -> None:
@@ -161,6 +177,57 @@ def test_dependence_on_order(twice: Repository) -> None:
     assert "CPU kernel of Twice, case 5000: " in output
     assert re.search(r"with [27] threads, y\[4999\] differs from the result of one thread", output)
     assert "CPU kernel of Twice, case 1: " not in output
+
+
+def test_races_have_lines(twice: Repository) -> None:
+    """Without a sanitizer, and whatever the timing: a case for each kind of part."""
+    lines = [
+        f"if (loop->kind == {kind}) {{ {text} }}" for kind, (text, _) in enumerate(PARTS.values())
+    ]
+    first = write(twice, "\n".join(lines))
+    math, tests = twice.path / "twice_compute.h", twice.path / "tests/test_twice.py"
+    text = math.read_text().replace("float *sum;\n", "float *sum;\n    int kind;\n", 1)
+    math.write_text(text.replace("outputs, &sum}", "outputs, &sum, params->kind}"))
+    with (twice.path / "op.yml").open("a") as description:
+        description.write("params: {kind: {type: VX_TYPE_INT32}}\n")
+    tests.write_text(
+        CASES.partition("CASES =")[0]
+        + f"NAMES = {[*PARTS]}\n"
+        + 'X = {"x": 0.1 * np.arange(500, dtype=np.float32)}\n'
+        + 'CASES = [Case(name, X, {"kind": kind}) for kind, name in enumerate(NAMES)]\n'
+        + CASES[CASES.index("\n\n@pytest") :]
+    )
+    status, output = check(twice)
+    assert status == 2
+    for line, (name, (_, memory)) in enumerate(PARTS.items(), first + 1):
+        _, is_red, problem = output.partition(f"CPU kernel of Twice, case {name}: ")
+        assert bool(is_red) == bool(memory), name
+        # Either of two accesses may be the second one.
+        race = (
+            rf"with 2 threads: twice_compute\.h:({first}|{line}): data race: a part of "
+            f"opkit_parallel_for (reads|writes) {memory} .*that another part (writes|uses); "
+            "parts run at the same time, so each must write elements of its own, to be combined "
+            "after the loop"
+        )
+        assert not memory or re.match(race, problem), problem[:500]
+
+
+def test_atomic_operation_is_no_race(twice: Repository) -> None:
+    write(twice, "__atomic_store_n((int *)loop->sum, 0, __ATOMIC_RELAXED);")
+    status, output = check(twice)
+    assert status == 0, output
+    assert "threads" not in output
+
+
+def test_undivided_loop_has_note(twice: Repository) -> None:
+    """Parts that start in the middle are wrong, but no case has one."""
+    write(twice, "if (begin > 0) { y[i] = 0; }")
+    path = twice.path / "twice_compute.h"
+    path.write_text(path.read_text().replace("y.size, 1, twice_part", "y.size, 8192, twice_part"))
+    status, output = check(twice, "quick=1")
+    assert status == 0, output
+    assert "note: no case has a loop with several parts, so `threads` in op.yml was not" in output
+    assert "add a case with more than `grain` elements for opkit_parallel_for" in output
 
 
 def test_fault_in_thread_has_line(twice: Repository) -> None:
@@ -222,3 +289,22 @@ def test_math_without_loop_has_note(twice: Repository) -> None:
     assert status == 0, output
     note = "`threads` in op.yml has no effect: the math does not call opkit_parallel_for"
     assert f"note: twice_compute.h: {note}" in output
+
+
+def test_elementwise_loop_is_no_race(tmp_path: Path) -> None:
+    """Its parts share opkit's caches of what the processor has."""
+    elementwise = "elementwise: true\nruntimes: [rknn2, pplnn]\nthreads: 3\n"
+    made = generate(
+        tmp_path,
+        "name: Plain\ninputs: {x: {type: VX_TYPE_TENSOR}}\n"
+        f"outputs: {{y: {{type: VX_TYPE_TENSOR, same_as: x}}}}\n{elementwise}",
+    )
+    sizes = "for dtype in ('float32', 'float16')]"
+    tests = CASES.replace(
+        "0.1 * np.arange(n, dtype=np.float32)", "(np.arange(70001) % 7).astype(dtype)"
+    )
+    tests = tests.replace("for n in (1, 2, 5, 5000)]", sizes).replace("str(n)", "dtype")
+    (made.path / "tests/test_plain.py").write_text(tests)
+    status, output = check(made)
+    assert status == 0, output
+    assert "in op.yml was not tried" not in output

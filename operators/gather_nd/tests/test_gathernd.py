@@ -24,6 +24,7 @@ BATCHES = [
     for shapes, params in [
         ({"data": (2, 3, 4, 5), "indices": (2, 3, 7, 2)}, {"batch_dims": 2}),
         ({"data": (2, 4, 5), "indices": (2, 3, 1)}, {"batch_dims": 1}),
+        ({"data": (2, 4, 1, 4, 2, 3), "indices": (2, 3, 1)}, {"batch_dims": 1}),  # the largest rank
     ]
     for case in cases(
         shapes=[shapes],

@@ -46,6 +46,13 @@ DIMENSIONS = [
         dtype="float32",
     )
 ]
+# The last window would begin behind the image, but not behind its pads.
+CEILED = cases(
+    shapes=[{"x": (1, 2, 8)}],
+    values=[uniform(-1, 1)],
+    params=[{"kernel_shape": [1], "strides": [3], "pads": [0, 1], "ceil_mode": 1}],
+    dtype="float32",
+)
 EXTREMES = [
     Case(str(element), {"x": np.array([[[1, element, 0, 2, 3, 1]]], np.float32)}, {**params})
     for element in (np.inf, -np.inf, np.nan, 3e38, 1e-38)
@@ -54,7 +61,7 @@ EXTREMES = [
 
 
 # Both add double, in the same order; roots other than square roots differ in double's last bit.
-@pytest.mark.parametrize("case", CASES + DIMENSIONS + EXTREMES, ids=str)
+@pytest.mark.parametrize("case", CASES + DIMENSIONS + CEILED + EXTREMES, ids=str)
 def test_cpu_kernel(case):
     check_cpu_kernel(case, max_ulp=1)
 

@@ -26,6 +26,12 @@ NHWC = cases(
     params=SIZES,
     dtype="float16",
 )
+CORNERS = cases(  # two pixels: one step between corners
+    shapes=[{"input": (1, 2, 2, 3)}],
+    values=[uniform(-1, 1)],
+    params=[{"size": [7, 3], "align_corners": True}],
+    dtype="float16",
+)
 NCHW = cases(
     shapes=[{"input": (1, 3, 6, 5)}, {"input": (2, 1, 13, 7)}, {"input": (1, 4, 9, 4)}],
     values=[uniform(-100, 100)],
@@ -52,7 +58,7 @@ WHOLE_NUMBERS = cases(
 )
 
 
-@pytest.mark.parametrize("case", NHWC, ids=str)
+@pytest.mark.parametrize("case", NHWC + CORNERS, ids=str)
 def test_cpu_kernel(case):
     check_cpu_kernel(case, max_ulp=1)
 

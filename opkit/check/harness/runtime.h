@@ -102,9 +102,9 @@ struct harness_invocation {
 /*
  * Adds a record to the answer. `what` is "log", a line of the operator's log; "event", a sentence
  * about an error of the operator; "leak", a sentence about unreleased memory or references; "heap",
- * the most bytes that it had from malloc at a time; or "attachment" and a name, data for the
- * runtime's Python code. After "event" and "leak" may follow
- * the return address of the operator's call, in decimal.
+ * the most bytes that it had from malloc at a time; "divided", of a loop with parts in several
+ * threads, without a text; or "attachment" and a name, data for the runtime's Python code. After
+ * "event" and "leak" may follow the return address of the operator's call, in decimal.
  */
 typedef void harness_record_f(const char *what, const void *bytes, size_t size);
 

@@ -47,9 +47,13 @@ EMPTY = cases(
     dtype="float32",
 )
 NOT_FINITE = [
-    Case(str(element), {"data": np.array([[element] + [1] * 20], np.float32)}, {"axes": [axis]})
+    Case(
+        f"{element} at {place}",
+        {"data": np.array([[element if i == place else 1 for i in range(21)]], np.float32)},
+        {"axes": [axis]},
+    )
     for element in (np.inf, -np.inf, np.nan, 1e38, -1e38)
-    for axis in (0, 1)
+    for axis, place in ((0, 0), (1, 0), (1, 13))  # 13: another lane of a vector
 ]
 
 

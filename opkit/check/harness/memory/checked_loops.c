@@ -4,7 +4,8 @@
  * The threads begin together. Parts are as small as the operator allows, and dealt to the threads
  * like cards, so that every thread has some; an odd count of threads takes them from the last one
  * to the first. Outputs that depend on the order of the parts then differ from those of one thread,
- * and a thread sanitizer finds accesses to the same memory in any loop with several parts.
+ * and races.c, as a thread sanitizer, finds accesses to the same memory in any loop with several
+ * parts.
  */
 #define _GNU_SOURCE
 #include "checked_loops.h"
@@ -29,6 +30,7 @@ struct loop {
     size_t part_count;
     unsigned threads;
     unsigned missing; /* threads that have not begun yet; atomic */
+    bool is_recorded; /* for races.c */
 };
 
 struct worker {
@@ -39,6 +41,7 @@ struct worker {
 
 static unsigned thread_count;
 static unsigned loop_count;
+static bool is_divided; /* a loop of this invocation */
 static bool is_busy; /* atomic */
 
 static void *run_parts(void *argument)
@@ -51,11 +54,13 @@ static void *run_parts(void *argument)
     while (__atomic_load_n(&loop->missing, __ATOMIC_ACQUIRE) > 0) {
         sched_yield();
     }
+    races_set_thread(loop->is_recorded ? worker->index + 1 : 0);
     for (size_t i = worker->index; i < loop->part_count; i += loop->threads) {
         const size_t begin = (is_reversed ? loop->part_count - 1 - i : i) * loop->part;
         const size_t rest = loop->count - begin;
         loop->body(loop->context, begin, begin + (rest < loop->part ? rest : loop->part));
     }
+    races_set_thread(0);
     return NULL;
 }
 
@@ -68,6 +73,8 @@ static void run(struct loop *loop)
     sigset_t before;
 
     loop->missing = loop->threads;
+    loop->is_recorded = loop->threads == 2;
+    races_begin_loop();
     /* The timeout of a stage is a signal, with a message about the stack of the first thread. */
     sigemptyset(&alarm);
     sigaddset(&alarm, SIGALRM);
@@ -87,6 +94,7 @@ static void run(struct loop *loop)
             pthread_join(workers[i].thread, NULL);
         } else {
             __atomic_add_fetch(&loop->missing, 1, __ATOMIC_ACQ_REL);
+            loop->is_recorded = false; /* one stack for both */
             run_parts(&workers[i]);
         }
     }
@@ -95,6 +103,12 @@ static void run(struct loop *loop)
 void checked_loops_begin(unsigned threads)
 {
     thread_count = threads < MAX_THREADS ? threads : MAX_THREADS;
+    is_divided = false;
+}
+
+bool checked_loops_divided(void)
+{
+    return is_divided;
 }
 
 __attribute__((visibility("default"))) bool
@@ -106,6 +120,7 @@ checked_loop(size_t count, size_t grain,
     }
     const bool is_shared = loop_count++ < MAX_LOOPS;
     if (is_shared) {
+        is_divided = true;
         struct loop loop = {body, context, count, .threads = thread_count};
         loop.part = grain * (count / grain / MAX_PARTS + 1);
         loop.part_count = count / loop.part + (count % loop.part != 0);

@@ -242,6 +242,7 @@ static void remove_oldest_freed(void)
     for (size_t i = 0; i < block_count; i++) {
         if (blocks[i].freed) {
             munmap(blocks[i].map, blocks[i].map_size);
+            races_forget();
             memmove(&blocks[i], &blocks[i + 1], (--block_count - i) * sizeof *blocks);
             freed_count--;
             return;
@@ -455,9 +456,32 @@ void guarded_memory_begin(const struct harness_invocation *invocation,
     fill_byte = invocation->fill;
     record = record_function;
     checked_loops_begin(invocation->threads);
+    races_begin();
     if (running++ == 0) {
         last_number = heap = heap_peak = 0;
     }
+}
+
+/* Records the race of a stage's loops, if there is one. */
+static void record_race(void)
+{
+    const struct race race = races_take();
+    char name[256] = "a variable";
+
+    if (race.address == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < block_count; i++) {
+        if (is_inside(&blocks[i], race.address)) {
+            memcpy(name, "an element of ", 15);
+            describe_block(&blocks[i], name + 14, sizeof name - 14);
+        }
+    }
+    record_text("event", race.caller,
+                "data race: a part of opkit_parallel_for %s %s that another part %s; parts run at "
+                "the same time, so each must write elements of its own, to be combined after the "
+                "loop",
+                race.is_store ? "writes" : "reads", name, race.is_store ? "uses" : "writes");
 }
 
 void guarded_memory_set_active(bool active)
@@ -465,6 +489,7 @@ void guarded_memory_set_active(bool active)
     is_active = active;
     stage += active;
     if (!active) {
+        record_race();
         delete_blocks_for_stage();
     }
 }
@@ -491,6 +516,9 @@ void guarded_memory_end(void)
     const void *caller = NULL;
     char first[256] = "";
 
+    if (checked_loops_divided()) {
+        record_text("divided", NULL, "%s", "");
+    }
     if (--running > 0) {
         return;
     }

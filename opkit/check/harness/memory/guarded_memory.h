@@ -8,6 +8,7 @@
  *     libc_calls.c      calls that read files, the environment, ... of this PC
  *     undefined.c       undefined behavior, which an instrumented kernel reports
  *     checked_loops.c   loops in several threads, which an instrumented kernel runs
+ *     races.c           data races in these loops
  *
  * The files are part of the runtime's library, or of the static program with the runtime: a process
  * has them once. runtime.h has the calls by which a runtime guards its kernels.
@@ -117,6 +118,23 @@ uintptr_t guarded_memory_start(uintptr_t address);
 void guarded_memory_record(const char *kind, const void *caller, const char *text);
 /* Sets the count of threads of an invocation's loops. */
 void checked_loops_begin(unsigned threads);
+/* Returns whether a loop since checked_loops_begin had parts in several threads. */
+bool checked_loops_divided(void);
+/* The second of two accesses to the same byte by the parts of a loop, of which one is a store. */
+struct race {
+    const void *address; /* NULL: no race */
+    const void *caller; /* the return address in the operator */
+    bool is_store;
+};
+/* Begins an invocation, and a loop, of whose accesses none is recorded yet. */
+void races_begin(void);
+void races_begin_loop(void);
+/* Returns and forgets the first race since races_begin. */
+struct race races_take(void);
+/* Records the accesses of this thread from now on, as those of thread 1 or 2; 0: no more. */
+void races_set_thread(unsigned thread);
+/* Forgets the accesses so far: their addresses may become those of another block. */
+void races_forget(void);
 
 #pragma GCC visibility pop
 

@@ -179,8 +179,9 @@ def _is_inexact(arrays: Iterable[Array]) -> bool:
 def _resized(shapes: Shapes, name: str, axis: int, size: int) -> Iterator[Shapes]:
     """Yield the shapes with another size of one axis, counted from the last, -1.
 
-    Inputs often share a size: first all axes with this size change, then those of them at the same
-    place, then this axis alone. A size of 1 is rarely shared, so all axes come second.
+    Inputs often share a size: then all axes with it change first, those of them at the same place
+    second, this axis alone last. The first two are in the other order for a size of 1, which is
+    often equal by chance. A size of one input alone changes in this axis first.
     """
     old = shapes[name][axis]
     places = {
@@ -190,7 +191,11 @@ def _resized(shapes: Shapes, name: str, axis: int, size: int) -> Iterator[Shapes
     }
     alike = {place for place, each in places.items() if each == old}
     aligned = {place for place in alike if place[1] == axis}
-    for changed in ((aligned, alike) if old == 1 else (alike, aligned)) + ({(name, axis)},):
+    if all(other == name for other, _ in alike):
+        order = [{(name, axis)}, alike]
+    else:
+        order = [*((aligned, alike) if old == 1 else (alike, aligned)), {(name, axis)}]
+    for changed in order:
         yield {
             other: tuple(
                 size if (other, index - len(shape)) in changed else each
@@ -280,7 +285,7 @@ def _random(bases: Sequence[CheckedCase], own: _Own, source: random.Random) -> I
             for axis in range(-len(shapes[name]), 0):
                 if source.random() < 0.7:
                     alternatives = [*_resized(shapes, name, axis, source.choice(RANDOM_SIZES))]
-                    shapes = source.choices(alternatives, (6, 3, 1))[0]
+                    shapes = source.choices(alternatives, (6, 3, 1)[: len(alternatives)])[0]
         is_small = sum(map(prod, shapes.values())) <= MAX_RANDOM
         trial = own.first(base, [shapes]) if is_small else None
         refused = 0 if trial else refused + 1

@@ -222,20 +222,25 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
 def pytest_runtest_protocol(
     item: pytest.Item, nextitem: pytest.Item | None
 ) -> Generator[None, object, object]:
-    """After the last test of a function, run its passed cases in one process, and other shapes."""
+    """After the last test of a function, run its passed cases in one process.
+
+    If all pass, run them with shapes of the check's own, too.
+    """
     result = yield
     if nextitem is None or _function_id(nextitem) != _function_id(item):
         tests = item.config.stash[_TESTS]
         item.config.stash[_TESTS] = []
         session = item.config.stash[_SESSION]
         if not session.quick:
-            passed = [run for test, _ in tests for run in test.passed]
-            _report(item, _SHARED_PROCESS, check_shared_process(passed))
-            if not session.case:
+            problems = check_shared_process([run for test, _ in tests for run in test.passed])
+            _report(item, _SHARED_PROCESS, problems)
+            has_failed = any(result.problem for test, _ in tests for result in test.results)
+            if not (has_failed or problems or session.case):  # they would fail alike
                 seconds = max(_LEAST_SECONDS, _SHARE * sum(seconds for _, seconds in tests))
                 checked = [case for test, _ in tests for case in test.checked]
                 own = check_own_shapes(checked, seconds, session.fuzz, session.seed)
-                _report(item, _OWN_SHAPES, [own.problem] if own.problem else [], own.count)
+                problem = own.problem if _shows_all(item.config) else wrapped(own.problem)
+                _report(item, _OWN_SHAPES, [problem] if problem else [], own.count)
     return result
 
 

@@ -223,9 +223,9 @@ def test_wrong_kernel(generated: Repository, tmp_path: Path, math: str) -> None:
 def test_added_shape_repeats_the_failure(generated: Repository, tmp_path: Path) -> None:
     repository = generated.copy(tmp_path)
     write(repository, f"{RIGHT} if ({LAST} == 16) y->float32[0] = 9;")
-    printed = repository.scons("check", check=False).stdout
-    (line,) = re.findall(r"add it to the shapes of tests/test_twice\.py:4: {(.*)}", printed)
-    (problem,) = re.findall(r"the kernel gives 9.0, the\s+reference (\S+)", printed)
+    text = " ".join(repository.scons("check", check=False).stdout.split())
+    (line,) = re.findall(r"add it to the shapes of tests/test_twice\.py:4: {(.*?)}", text)
+    (problem,) = re.findall(r"the kernel gives 9.0, the reference (\S+)", text)
     (test,) = (repository.path / "tests").glob("test_*.py")
     test.write_text(test.read_text().replace("cases([", f"cases([{{{line}}}] + ["))
     printed = repository.scons("quick=1", "check", check=False).stdout
@@ -237,7 +237,7 @@ def test_random_shapes(generated: Repository, tmp_path: Path) -> None:
     repository = generated.copy(tmp_path)
     printed = repository.scons("fuzz=70", "check").stdout
     (count,) = re.findall(r"also ran on (\d+) shapes", printed)
-    assert int(count) > 100
+    assert int(count) >= 70 + 20
     write(repository, f"{RIGHT} if ({LAST} == 127 && x->size < 10000) y->float32[0] = 9;")
     printed = repository.scons("fuzz=500", "check", check=False).stdout
     (again,) = re.findall(r"the same shapes again: (fuzz=500:\d+)\n", printed)

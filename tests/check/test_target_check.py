@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from opkit.check import harness_client
-from opkit.check.executors import ExecutorError, launch
+from opkit.check.executors import GREETING, ExecutorError, launch
 from opkit.check.harness_client import HarnessKernel
 from opkit.runtimes import parse
 from opkit.runtimes.executor import Executor
@@ -226,7 +226,7 @@ CALL = Invocation({"input": np.zeros(3, np.float16)}, {"fault": 0}, {"output": (
 
 
 def outcome_of(tmp_path: Path, python: str) -> str:
-    greeting = "print('opkit harness 3', flush=True); "
+    greeting = f"print({GREETING.decode().strip()!r}, flush=True); "
     executor = Executor("here", (sys.executable, "-c", greeting + python))
     kernel = HarnessKernel(parse(DESCRIPTION), executor, tmp_path, CONVENTION)
     return kernel.run(CALL, RunOptions(limit=0)).fault

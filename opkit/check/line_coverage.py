@@ -226,9 +226,14 @@ def _is_in(region: Region, others: Iterable[Region]) -> bool:
 
 
 def note(files: Iterable[FileCoverage]) -> str:
-    """Return a sentence with the lines that no case runs; empty: there are none."""
+    """Return a sentence with the lines that no case runs; empty: there are none.
+
+    A file whose lines all do not run, such as that of a VX kernel without cases, is left out.
+    """
     places = []
     for each in files:
+        if each.not_run | each.partly | each.excused >= each.code:
+            continue
         ranges = _ranges(each.not_run | each.partly, sorted(each.code))
         shown = [
             f"{first}-{last}" if last > first else f"{first}{' in part' * (first in each.partly)}"

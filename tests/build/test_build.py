@@ -71,7 +71,9 @@ def test_example_check_passes(name: str, example: Callable[[str], Repository]) -
     if any((EXAMPLES / name).glob("*.vx")):
         assert re.search(r"^VX kernel .* -$", checked.stdout, re.MULTILINE), checked.stdout
         assert "FAILED" not in checked.stdout
-        assert "note: no case" not in checked.stdout
+        notes = re.findall(r"^note: no case .*", checked.stdout, re.MULTILINE)
+        of_int32 = "runs truncatediv_compute.h"  # which only RKNN-Toolkit2 alone has
+        assert all(of_int32 in note for note in notes), notes
 
 
 def test_second_build_is_noop(fresh: Repository) -> None:

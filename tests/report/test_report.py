@@ -493,12 +493,12 @@ def test_browser_shows_every_case(reported: tuple[Repository, str], width: int) 
     assert seen.console == []
     assert seen.width == seen.measured["width_with_all_open"] == width
     records = load(repository.path / "build/results")
-    assert len(records) == 113
+    assert len(records) == 114
     assert [case["name"] for case in seen.measured["cases"]] == [one.result.case for one in records]
     assert {case["outcome"] for case in seen.measured["cases"]} == {"passed"}
     finite = [np.isfinite(one.outputs[0].kernel).any() for one in records]
     assert [case["pictures"] for case in seen.measured["cases"]] == [1 + has for has in finite]
-    assert seen.measured["plots"] == [[0, 2]] * 113
+    assert seen.measured["plots"] == [[0, 2]] * 114
     assert seen.measured["open"] == 0
 
 
@@ -527,7 +527,7 @@ def test_browser_check_detects_wide_page(tmp_path: Path) -> None:
 def test_scons_report_output(reported: tuple[Repository, str]) -> None:
     repository, printed = reported
     size = (repository.path / "build/report.html").stat().st_size
-    assert f"build/report.html: {size} bytes, 113 results, 0 failed" in printed.splitlines()
+    assert f"build/report.html: {size} bytes, 114 results, 0 failed" in printed.splitlines()
     assert size < 1_000_000
     text = (repository.path / "build/report.html").read_text()
     assert "build/rv1126/ResizeArea.rknnop" in text

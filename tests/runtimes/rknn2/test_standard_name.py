@@ -58,6 +58,8 @@ import numpy as np
 
 
 def output_shapes(input_shapes, params):
+    if input_shapes["grid"][-1] != 2:
+        raise ValueError("grid must have pairs")
     n, channels, _, _ = input_shapes["x"]
     return {"y": (n, channels, *input_shapes["grid"][1:3])}
 
@@ -107,11 +109,10 @@ static const char *gridsample_compute(const struct gridsample_inputs *inputs,
         const float row = ((place[1] + 1) * (float)x->shape[2] - 1) / 2;
         float sum = 0;
 
-        for (float r = floorf(row); r <= floorf(row) + 1; r++) {
-            for (float c = floorf(column); c <= floorf(column) + 1; c++) {
-                const float weight = (1 - fabsf(row - r)) * (1 - fabsf(column - c));
-                sum += weight * pixel(x, plane, r, c);
-            }
+        for (int corner = 0; corner < 4; corner++) {
+            const float r = floorf(row) + (float)(corner / 2);
+            const float c = floorf(column) + (float)(corner % 2);
+            sum += (1 - fabsf(row - r)) * (1 - fabsf(column - c)) * pixel(x, plane, r, c);
         }
         outputs->y.float32[i] = sum;
     }

@@ -108,19 +108,22 @@ class Tolerance:
         return Tolerance(max_ulp, max_error, flushed)
 
     def scaled(self, factor: float) -> Tolerance:
-        """Return the tolerance times a factor, up to MAX_SCALED_ULP; what is exact stays exact."""
+        """Return the tolerance times a factor, up to MAX_SCALED_ULP.
+
+        Without a limit it becomes that of 1 ulp; what a dict says is exact stays exact.
+        """
 
         def scale(limit: Any, scaled: Callable[[Any], Any]) -> Any:
             if isinstance(limit, Mapping):
-                return {output: scale(each, scaled) for output, each in limit.items()}
-            return limit and scaled(limit)
+                return {output: each and scaled(each) for output, each in limit.items()}
+            return scaled(limit)
 
         return replace(
             self,
             max_ulp=scale(
-                self.max_ulp, lambda ulp: max(ulp, min(int(ulp * factor), MAX_SCALED_ULP))
+                self.max_ulp or 1, lambda ulp: max(ulp, min(int(ulp * factor), MAX_SCALED_ULP))
             ),
-            max_error=scale(self.max_error, lambda error: error * factor),
+            max_error=scale(self.max_error, lambda error: error and error * factor),
         )
 
     def refuse_invalid(self, outputs: Sequence[str]) -> None:

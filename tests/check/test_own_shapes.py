@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from opkit.check.cases import Values
 from opkit.check.own_shapes import check_own_shapes
 from opkit.check.results import CheckedCase
 from opkit.check.tolerance import EXACT
@@ -154,6 +156,19 @@ def test_memory_of_the_reference_limits_sizes(tmp_path: Path) -> None:
     sizes = {prod(shape) for (shape,) in kernel.shapes()}
     assert 2**11 < max(sizes) < 2**14
     assert 0 not in sizes  # the mean of nothing is a warning
+
+
+def test_values_for_other_shapes_may_fail(tmp_path: Path) -> None:
+    operator = write_operator(tmp_path, "Mean", MEAN_TENSORS, MEAN)
+    kernel = Recording(lambda inputs: {"y": inputs["x"].mean(keepdims=True).reshape(1)})
+
+    def make(shape: tuple[int, ...], dtype: Any, random: Any, index: int) -> Array:
+        assert shape[0] == 2, "two rows"
+        return np.arange(prod(shape), dtype=dtype).reshape(shape)
+
+    (case,) = cases([{"x": (2, 2, 2)}], [Values("rows", "rows", make)], dtype="float32")
+    assert check(operator, kernel, case) == ""
+    assert {shape[0] for (shape,) in kernel.shapes()} == {2}
 
 
 def test_smallest_shape_of_several_inputs(tmp_path: Path) -> None:

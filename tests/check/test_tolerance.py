@@ -184,4 +184,4 @@ def test_scaled_tolerance() -> None:
     assert scaled.max_ulp == {"y": 7, "z": 600, "exact": 0}
     assert scaled.max_error == {"y": 2.5e-5, "exact": 0}
     assert Tolerance(40).scaled(100).max_ulp == 512
-    assert EXACT.scaled(100) == EXACT
+    assert EXACT.scaled(1) == Tolerance(1)

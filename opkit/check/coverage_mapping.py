@@ -89,15 +89,20 @@ def regions(library: Path, counts: Sequence[int]) -> Iterator[tuple[Region, int,
 
 
 def _sections(library: Path) -> dict[str, tuple[int, bytes]]:
-    """Return name -> address and content of the sections with coverage."""
-    from elftools.elf.elffile import ELFFile  # imported only for a check
+    """Return name -> address and content of the sections with coverage; none of a damaged file."""
+    # Imported only for a check.
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
 
-    with library.open("rb") as file:
-        return {
-            section.name: (section["sh_addr"], section.data())
-            for section in ELFFile(file).iter_sections()
-            if section.name.startswith("__llvm_")
-        }
+    try:
+        with library.open("rb") as file:
+            return {
+                section.name: (section["sh_addr"], section.data())
+                for section in ELFFile(file).iter_sections()
+                if section.name.startswith("__llvm_")
+            }
+    except ELFError:
+        return {}
 
 
 def _files(section: bytes) -> dict[int, list[str]]:

@@ -37,7 +37,7 @@ RANDOM_SIZES = (*range(1, 10), 15, 16, 17, 31, 32, 33, 63, 64, 65, 127)
 MAX_RANDOM = 1 << 14  # elements of the inputs of a random shape
 MAX_INPUT = 1 << 20  # elements of all inputs
 MAX_OUTPUT = 1 << 22  # of all outputs
-MAX_INTEGER = 1 << 24
+MAX_INTEGER = 1 << 24  # in outputs, unless inputs have larger ones, too: exact in float32
 MAX_BYTES = 1 << 28  # of memory that the reference takes for a large shape
 MAX_SECONDS = 5.0  # for a large shape
 SHRINKING = 5.0  # seconds, to find a smaller shape with the same failure
@@ -151,7 +151,7 @@ def _trial(base: CheckedCase, shapes: Shapes) -> _Trial | None:
         return None
     try:
         case = base.case.reshaped(shapes)
-    except Exception:  # values of the user's own, for shapes of theirs alone
+    except Exception:  # a test's own Values may raise any, for shapes that the test does not have
         return None
     is_empty = any(0 in shape for shape in shapes.values())
     with warnings.catch_warnings():
@@ -239,10 +239,10 @@ def _changes(shapes: Shapes) -> list[list[Shapes]]:
 
 def _in_turn(bases: Sequence[CheckedCase], own: _Own) -> Iterator[_Trial]:
     """Yield each change once, of the cases in turn, whose values and params differ."""
-    changes = [_changes(_shapes(base)) for base in bases]
-    for index in range(max(map(len, changes), default=0)):
+    changes = [_changes(_shapes(base)) for base in bases]  # as many of each: they have as many axes
+    for index, of_bases in enumerate(zip(*changes, strict=True)):
         turn = index % len(bases)
-        if trial := own.first(bases[turn], changes[turn][index]):
+        if trial := own.first(bases[turn], of_bases[turn]):
             yield trial
 
 
@@ -319,6 +319,8 @@ def _first_problem(trials: Sequence[_Trial]) -> str:
                 )
             )
         ]
+        if not supported:
+            continue
         try:
             runs = _run(kernel, supported)
         except OpkitError as error:

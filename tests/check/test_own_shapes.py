@@ -16,7 +16,7 @@ import pytest
 from opkit.check.cases import Values
 from opkit.check.own_shapes import check_own_shapes
 from opkit.check.results import CheckedCase
-from opkit.check.tolerance import EXACT
+from opkit.check.tolerance import EXACT, Tolerance
 from opkit.runtimes.invocation import Array, Invocation, RunResult
 from opkit.testing import Case, Operator, cases, integers, uniform
 from tests.check.python_kernels import PythonKernel, write_operator
@@ -169,6 +169,29 @@ def test_values_for_other_shapes_may_fail(tmp_path: Path) -> None:
     (case,) = cases([{"x": (2, 2, 2)}], [Values("rows", "rows", make)], dtype="float32")
     assert check(operator, kernel, case) == ""
     assert {shape[0] for (shape,) in kernel.shapes()} == {2}
+
+
+def test_rounding_of_larger_shapes_is_tolerated(tmp_path: Path) -> None:
+    operator = write_operator(tmp_path, "Mean", MEAN_TENSORS, MEAN)
+
+    def rounding(inputs: Mapping[str, Array]) -> dict[str, Array]:
+        x = inputs["x"]
+        return {"y": x.mean(keepdims=True).reshape(1) + np.float32(1e-3 * (x.size / 6) ** 0.4)}
+
+    (case,) = cases([{"x": (2, 3)}], [uniform(1, 2)], dtype="float32")
+    checked = CheckedCase(operator, {"CPU kernel": Recording(rounding)}, Tolerance(0, 1e-3), case)
+    assert check_own_shapes([checked], 60).problem == ""
+
+
+def test_integers_beyond_float32_are_left_out(tmp_path: Path) -> None:
+    """Some runtimes hand integers over as float32."""
+    reference = MATMUL.replace('inputs["a"] @ inputs["b"]', '1000 * inputs["a"] @ inputs["b"]')
+    operator = write_operator(tmp_path, "Product", MATMUL_TENSORS, reference)
+    kernel = Recording(lambda inputs: {"y": 1000 * inputs["a"] @ inputs["b"]})
+    (case,) = cases([{"a": (3, 4), "b": (4, 5)}], [integers(50, 50)], dtype="int32")
+    assert check(operator, kernel, case) == ""
+    assert {a[1] for a, _ in kernel.shapes()} == {0, 1, 2, 3, 4}  # 1000 * 50 * 50 * 7 > 2^24
+    assert any(a[0] == 33 for a, _ in kernel.shapes())
 
 
 def test_smallest_shape_of_several_inputs(tmp_path: Path) -> None:

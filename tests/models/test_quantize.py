@@ -121,8 +121,10 @@ def works(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "log").read_text().splitlines()]
 
 
-def quantized(folder: Path, root: Path, *options: object, **of_fake: Any) -> Result:
-    file = saved(chain([1.5]), folder)
+def quantized(
+    folder: Path, root: Path, *options: object, proto: Any = None, **of_fake: Any
+) -> Result:
+    file = saved(proto or chain([1.5]), folder)
     python, samples = fake(folder, **of_fake), dataset(folder)
     words = ("--toolkit", python, "--quantize", "--dataset", samples, *options)
     return graft(file, [root], folder / "out.onnx", *words)
@@ -188,6 +190,24 @@ def test_wrong_reference(tmp_path: Path, repositories: Mapping[str, Path]) -> No
     assert "node 'n0' is the first that differs: output 'y'" in result.stderr
     assert not (tmp_path / "log").exists()
     assert not {*tmp_path.glob("out.*")}
+
+
+def test_original_that_cannot_run(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    """The outputs of the grafted model, with the reference, are in its place."""
+    proto = chain([1.5], domains=["rknn_cst"])
+    proto.graph.node[0].op_type, proto.graph.node[0].domain = "cstSelu", "rknn_cst"
+    result = quantized(tmp_path, repositories["Selu"], proto=proto)
+    assert result.exit_code == 0, result.output
+    assert "outputs are not compared: onnxruntime has no rknn_cst.cstSelu" in result.stdout
+    assert table(result, "The outputs, over all samples") == [
+        ["t1", "float16", "1.00000", "0", "0", "1 to 8"],
+        ["t1", "int8", "0.99939", "0.5", "0.156", "1 to 8"],
+    ]
+    rows = table(result, "The custom nodes, for the first sample")
+    assert [row[2:6] for row in rows] == [
+        ["float16", "1.00000", "0", "0"],
+        ["int8", "0.99939", "0.5", "0.0625"],
+    ]
 
 
 @pytest.mark.parametrize("name", ["n0", "t1"])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import resource
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
 
 from opkit.check.child_processes import start_worker
+from tests.processes import marked
 
 NEEDED = 1040
 """The files that a process must be allowed to open: those up to 1023, and a worker's pipes."""
@@ -45,3 +47,17 @@ def test_worker_without_an_answer_times_out() -> None:
     with pytest.raises(TimeoutError):
         worker.line()
     worker.kill()
+
+
+def test_descendants_are_killed_but_not_the_worker() -> None:
+    worker = start_worker(["sh", "-c", "setsid sleep 60 & echo started; exec cat"])
+    worker.send(b"a line\n", 20)
+    assert worker.line() == b"started\n"
+    assert len(marked(worker.mark)) == 2
+    worker.kill_strays()
+    assert worker.line() == b"a line\n"
+    deadline = time.monotonic() + 20
+    while len(marked(worker.mark)) > 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert marked(worker.mark) == [worker.process.pid]
+    worker.close()

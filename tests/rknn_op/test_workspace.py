@@ -406,7 +406,9 @@ def test_add_and_eject_are_exact(ws: Path, alone: Path) -> None:
     succeeded("workspace", "eject", member)
     assert snapshot(member) == {**before, ".cruft.json": snapshot(member)[".cruft.json"]}
     assert rknn_op("lint", member).output == "no problems\n"
-    succeeded("workspace", "eject", ws / "One")
+    ejected = succeeded("workspace", "eject", ws / "One")
+    assert f"{ws}/One stands alone; move it out of the workspace {ws}\n" in ejected.stdout
+    assert f"  {wheel()[0].name}: written\n" in ejected.stdout
     assert snapshot(ws / "One") == snapshot(alone)
 
 

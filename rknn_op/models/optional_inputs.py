@@ -21,7 +21,7 @@ _LIST = Path(__file__).with_suffix(".yml")
 
 
 class UnknownShapeError(Exception):
-    """A value has the size of a tensor without a fixed shape; the text names it."""
+    """A value's size depends on a tensor or attribute without a known one; the text names it."""
 
 
 def has_value(op_type: str, name: str) -> bool:
@@ -46,7 +46,7 @@ def value(
         attributes: the node's attributes.
 
     Raises:
-        UnknownShapeError: a size of another input is not fixed.
+        UnknownShapeError: a size of another input is not fixed, or an attribute is invalid.
     """
     rule = _rules().get(op_type, {}).get(name)
     if rule is None or any(attributes.get(k, v) != v for k, v in rule.get("only", {}).items()):
@@ -57,18 +57,31 @@ def value(
         shape = [[like, axis] for axis in range(len(_sizes(inputs, like)))]
     dtype = rule.get("dtype", next(iter(inputs)))
     dtype = inputs[dtype].dtype if dtype in inputs else dtype
-    return np.full([_size(inputs, each) for each in shape], rule["value"], dtype)
+    sizes = [_size(inputs, attributes, each) for each in shape]
+    return np.full(sizes, rule["value"], dtype)
 
 
-def _size(inputs: Mapping[str, Tensor], rule: Any) -> int:
+def _size(inputs: Mapping[str, Tensor], attributes: Mapping[str, Value], rule: Any) -> int:
     if isinstance(rule, int):
         return rule
-    name, axis, *factor = rule
+    if isinstance(rule, str):
+        return _divisor(attributes, rule)
+    name, axis, factor, addend = list(rule) + [1, 0][len(rule) - 2 :]
     sizes = _sizes(inputs, name)
     size = sizes[axis] if axis < len(sizes) else None
     if not isinstance(size, int):
         raise UnknownShapeError(name)
-    return int(size * (factor[0] if factor else 1))
+    if isinstance(factor, str):
+        return size // _divisor(attributes, factor) + int(addend)
+    return int(size * factor) + int(addend)
+
+
+def _divisor(attributes: Mapping[str, Value], name: str) -> int:
+    """Return an attribute that counts something; an invalid node has none."""
+    value = attributes.get(name)
+    if not isinstance(value, int) or value < 1:
+        raise UnknownShapeError(name)
+    return value
 
 
 def _sizes(inputs: Mapping[str, Tensor], name: str) -> tuple[Any, ...]:

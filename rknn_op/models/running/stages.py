@@ -223,6 +223,18 @@ class _Stage:
         return dict(zip(self.outputs, results, strict=True))
 
     def _new_session(self, feeds: Mapping[str, Array]) -> Any:
+        """Return a session of the nodes; only if onnxruntime lacks one otherwise, of fixed shapes.
+
+        It computes some operators by functions of ONNX that depend on the shapes.
+        """
+        try:
+            return self._session_of(feeds, has_shapes=False)
+        except Exception as error:  # onnxruntime's own have no common class
+            if not missing_operator(str(error)):
+                raise
+        return self._session_of(feeds, has_shapes=True)
+
+    def _session_of(self, feeds: Mapping[str, Array], *, has_shapes: bool) -> Any:
         """Return a session of the nodes, with inputs of inferred types, or those of the values."""
         onnxruntime, helper = required("onnxruntime"), required("onnx.helper")
         options = onnxruntime.SessionOptions()
@@ -232,7 +244,7 @@ class _Stage:
         graph = helper.make_graph(
             self.nodes,
             "stage",
-            [self._input(name, value) for name, value in feeds.items()],
+            [self._input(name, value, has_shapes) for name, value in feeds.items()],
             [required("onnx").ValueInfoProto(name=name) for name in self.outputs],
             self.initializers,
         )
@@ -244,7 +256,7 @@ class _Stage:
             proto.SerializeToString(), options, providers=_PROVIDERS
         )
 
-    def _input(self, name: str, value: Array) -> Any:
+    def _input(self, name: str, value: Array, has_shape: bool) -> Any:
         onnx = required("onnx")
         if name in self.types and self.types[name].WhichOneof("value"):
             return onnx.ValueInfoProto(name=name, type=self.types[name])
@@ -253,7 +265,9 @@ class _Stage:
         dtype = np.asarray(item).dtype
         is_text = dtype.kind in "OSU"
         element = onnx.TensorProto.STRING if is_text else helper.np_dtype_to_tensor_dtype(dtype)
-        type_ = helper.make_tensor_type_proto(element, None)
+        rank = [None] * np.ndim(item)  # sizes may change from iteration to iteration
+        shape = None if isinstance(value, list) else np.shape(item) if has_shape else rank
+        type_ = helper.make_tensor_type_proto(element, shape)
         if isinstance(value, list):
             type_ = helper.make_sequence_type_proto(type_)
         return onnx.ValueInfoProto(name=name, type=type_)

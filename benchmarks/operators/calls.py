@@ -263,13 +263,46 @@ def _reductions(part: int) -> dict[str, Sample]:
     }
 
 
+def _sequences(part: int) -> dict[str, Sample]:
+    """Return the calls of recurrences along time."""
+    side, length, heads = 64 // part, 512 // part, 16 // part
+    rows = (1, length, heads * 64)
+    return {
+        "CumProd": Sample({"x": uniform(0.9, 1.1, side, 512, 64), "axis": constant(1)}),
+        "LinearAttention": Sample(
+            {
+                "query": normal(*rows),
+                "key": uniform(-0.125, 0.125, *rows),
+                "value": normal(*rows),
+                "decay": uniform(-1.0, 0.0, 1, length, heads),
+                "beta": uniform(0.0, 1.0, 1, length, heads),
+            },
+            {"q_num_heads": heads, "kv_num_heads": heads},
+        ),
+        "CausalConvWithState": Sample(
+            {
+                "input": normal(1, 1536 // part, length),
+                "weight": normal(1536 // part, 1, 4),
+                "bias": normal(1536 // part),
+            },
+            {"activation": "silu"},
+        ),
+    }
+
+
 def _samples(part: int) -> dict[str, Sample]:
     """Return operator of ONNX -> a call; the names of repeated inputs end with an index.
 
     Args:
         part: divides the sizes that models vary; 1: those of detectors and text encoders.
     """
-    return _elementwise(part) | _sampling(part) | _indexing(part) | _reductions(part)
+    return (
+        _elementwise(part)
+        | _sampling(part)
+        | _indexing(part)
+        | _reductions(part)
+        | _sequences(part)
+    )
 
 
 def _product(equation: str, one: tuple[int, ...], other: tuple[int, ...]) -> Sample:

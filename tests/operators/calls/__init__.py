@@ -9,6 +9,7 @@ from tests.operators.calls import (
     pooling,
     reductions,
     sampling,
+    sequences,
     signals,
 )
 
@@ -19,6 +20,7 @@ TABLES = (
     pooling.TABLE,
     reductions.TABLE,
     sampling.TABLE,
+    sequences.TABLE,
     signals.TABLE,
 )
 RANDOM = {name: each for table in TABLES for name, each in table.random.items()}

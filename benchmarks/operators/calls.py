@@ -49,6 +49,12 @@ def integers(high: int, *shape: int) -> Make:
     return lambda random: random.integers(0, high, shape)
 
 
+def whole(dtype: Any, *shape: int) -> Make:
+    """Make all integers of a dtype."""
+    limits = np.iinfo(dtype)
+    return lambda random: random.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+
+
 def booleans(*shape: int) -> Make:
     """Make truth values."""
     return lambda random: random.random(shape) < 0.5
@@ -128,6 +134,18 @@ def _elementwise(part: int) -> dict[str, Sample]:
             ["Or", "Xor"], Sample({"A": booleans(*features), "B": booleans(*features)})
         ),
         "Not": Sample({"X": booleans(*features)}),
+        **dict.fromkeys(
+            ["BitwiseAnd", "BitwiseOr", "BitwiseXor"],
+            Sample({"A": whole(np.int32, *features), "B": whole(np.int32, *features)}),
+        ),
+        "BitwiseNot": Sample({"X": whole(np.int32, *features)}),
+        "BitShift": Sample(
+            {
+                "X": whole(np.uint32, *features),
+                "Y": lambda random: random.integers(0, 32, features, np.uint32),
+            },
+            {"direction": "RIGHT"},
+        ),
     }
 
 

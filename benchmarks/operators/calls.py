@@ -281,13 +281,40 @@ def _reductions(part: int) -> dict[str, Sample]:
     }
 
 
+def _quantized(part: int) -> dict[str, Sample]:
+    """Return the calls of operators of quantized numbers: a layer of a text encoder."""
+    rows, hidden = 128 // part, 768 // part
+    matrices = {"a": whole(np.uint8, rows, hidden), "b": whole(np.int8, hidden, hidden)}
+    zeros = {"a_zero_point": constant([131], np.uint8), "b_zero_point": constant([0], np.int8)}
+    return {
+        "MatMulInteger": Sample({"A": matrices["a"], "B": matrices["b"], **zeros}),
+        "QLinearMatMul": Sample(
+            {
+                **matrices,
+                **zeros,
+                "a_scale": constant(0.01, np.float32),
+                "b_scale": constant(0.02, np.float32),
+                "y_scale": constant(0.1, np.float32),
+                "y_zero_point": constant(128, np.uint8),
+            }
+        ),
+        "DynamicQuantizeLinear": Sample({"x": normal(1, rows, hidden)}),
+    }
+
+
 def _samples(part: int) -> dict[str, Sample]:
     """Return operator of ONNX -> a call; the names of repeated inputs end with an index.
 
     Args:
         part: divides the sizes that models vary; 1: those of detectors and text encoders.
     """
-    return _elementwise(part) | _sampling(part) | _indexing(part) | _reductions(part)
+    return (
+        _elementwise(part)
+        | _sampling(part)
+        | _indexing(part)
+        | _reductions(part)
+        | _quantized(part)
+    )
 
 
 def _product(equation: str, one: tuple[int, ...], other: tuple[int, ...]) -> Sample:

@@ -51,7 +51,11 @@ class Call:
             for name, array in inputs.items()
             if name in constants and array.size > 0  # an empty one is like none
         }
-        tensors = {name: array for name, array in inputs.items() if name not in constants}
+        tensors = {
+            name: array.reshape(array.shape or (1,))  # a scalar of ONNX has one element
+            for name, array in inputs.items()
+            if name not in constants
+        }
         texts = {
             key: each.decode() if isinstance(each, bytes) else each
             for key, each in self.attributes.items()

@@ -1,7 +1,15 @@
 {% set names = spec.inputs|map(attribute="name")|list %}
 {% set output = spec.outputs[0].name %}
 {% set start = "static const char *" ~ lower ~ "_compute(" %}
-{% set all = names + [output] %}
+{% set bytes = "const uint8_t *" ~ names|join(", const uint8_t *") %}
+{% set floats = "const float *" ~ names|join(", const float *") %}
+{% set as_bytes = "(const uint8_t *)" ~ names|join(", (const uint8_t *)") %}
+{% set as_floats = "(const float *)" ~ names|join(", (const float *)") %}
+{% set words = "(uint32_t)(int32_t)" ~ names|join("[i], (uint32_t)(int32_t)") ~ "[i]" %}
+{% set tensors = "&inputs->" ~ names|join(", &inputs->") %}
+{% set is_binary = names|length == 2 %}
+{% set shape = "the shape to which the inputs broadcast" if is_binary else "the shape of x" %}
+{% set limits = "those in floats from -2^24 to 2^24 - 1" %}
 /*
  * The math of {{ spec.name }}, bit by bit.
  *
@@ -25,7 +33,7 @@ enum {
 
 {{ own }}
 
-static inline void {{ lower }}_bytes({% for each in names %}const uint8_t *{{ each }}, {% endfor %}uint8_t *{{ output }}, size_t count)
+static inline void {{ lower }}_bytes({{ bytes }}, uint8_t *{{ output }}, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         {{ output }}[i] = (uint8_t){{ lower }}_of({{ names|join("[i], ") }}[i]);
@@ -33,14 +41,10 @@ static inline void {{ lower }}_bytes({% for each in names %}const uint8_t *{{ ea
 }
 
 /* Computes integers in floats. The result is such an integer, too. */
-static inline void {{ lower }}_floats({% for each in names %}const float *{{ each }}, {% endfor %}float *{{ output }}, size_t count)
+static inline void {{ lower }}_floats({{ floats }}, float *{{ output }}, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-{% if names|length == 1 %}
-        {{ output }}[i] = (float)(int32_t){{ lower }}_of((uint32_t)(int32_t){{ names[0] }}[i]);
-{% else %}
-        {{ output }}[i] = (float)(int32_t){{ lower }}_of((uint32_t)(int32_t){{ names[0] }}[i], (uint32_t)(int32_t){{ names[1] }}[i]);
-{% endif %}
+        {{ output }}[i] = (float)(int32_t){{ lower }}_of({{ words }});
     }
 }
 
@@ -55,14 +59,15 @@ static void {{ lower }}_part(const void *context, size_t begin, size_t end)
     while (begin < end) {
         const size_t count = opkit_block_size(loop, begin, end);
 {% for each in names %}
-        const void *{{ each }} = opkit_load_block(loop, {{ loop.index0 }}, begin, count, &buffers[{{ loop.index0 }}]);
+{% set i = loop.index0 %}
+        const void *{{ each }} = opkit_load_block(loop, {{ i }}, begin, count, &buffers[{{ i }}]);
 {% endfor %}
         void *{{ output }} = loop->data + begin * size;
 
         if (loop->type == OPKIT_FLOAT32) {
-            {{ lower }}_floats({% for each in names %}(const float *){{ each }}, {% endfor %}(float *){{ output }}, count);
+            {{ lower }}_floats({{ as_floats }}, (float *){{ output }}, count);
         } else {
-            {{ lower }}_bytes({% for each in names %}(const uint8_t *){{ each }}, {% endfor %}(uint8_t *){{ output }}, count * size);
+            {{ lower }}_bytes({{ as_bytes }}, (uint8_t *){{ output }}, count * size);
         }
         begin += count;
     }
@@ -87,9 +92,9 @@ static bool {{ lower }}_has_others(const struct opkit_tensor *tensor)
  * Computes the outputs:
  *
 {% for each in spec.inputs %}
- *   inputs->{{ each.name }}     any shape{{ "; both are broadcast as in numpy" if names|length == 2 }}
+ *   inputs->{{ each.name }}     any shape{{ "; both are broadcast as in numpy" if is_binary }}
 {% endfor %}
- *   outputs->{{ output }}    {{ "the shape to which the inputs broadcast" if names|length == 2 else "the shape of x" }}
+ *   outputs->{{ output }}    {{ shape }}
  *
  * Returns NULL, or an error message: it is logged, and the call fails.
  */
@@ -97,19 +102,19 @@ static bool {{ lower }}_has_others(const struct opkit_tensor *tensor)
 {{ " " * start|length }}const struct {{ lower }}_params *params,
 {{ " " * start|length }}struct {{ lower }}_outputs *outputs)
 {
-    const struct opkit_tensor *const tensors[] = { {%- for each in names %}&inputs->{{ each }}{{ ", " if not loop.last }}{% endfor -%} };
+    const struct opkit_tensor *const tensors[] = { {{- tensors -}} };
     struct opkit_loop loop;
 
     for (size_t i = 0; i < {{ upper }}_INPUTS; i++) {
         if (tensors[i]->type != outputs->{{ output }}.type) {
-            return "{{ all[:-1]|join(", ") }} and {{ output }} must be of one type";
+            return "{{ names|join(", ") }} and {{ output }} must be of one type";
         }
         if ({{ lower }}_has_others(tensors[i])) {
-            return "{{ names|join(" and ") }} must be integers, and those in floats from -2^24 to 2^24 - 1";
+            return "{{ names|join(" and ") }} must be integers, and {{ limits }}";
         }
     }
     if (!opkit_plan_loop(&loop, tensors, {{ upper }}_INPUTS, &outputs->{{ output }}, params)) {
-        return "{{ output }} must have {{ "the shape to which the inputs broadcast" if names|length == 2 else "the shape of x" }}";
+        return "{{ output }} must have {{ shape }}";
     }
     opkit_parallel_for(loop.size, OPKIT_GRAIN, {{ lower }}_part, &loop);
     return NULL;

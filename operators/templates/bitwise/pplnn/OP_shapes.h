@@ -1,10 +1,17 @@
 {% set names = spec.inputs|map(attribute="name")|list %}
-{% set output = spec.outputs[0].name %}
+{% set tensors = "&inputs->" ~ names|join(", &inputs->") %}
+{% set problem = names|join(" and ") ~ " must broadcast" %}
+{% set count = names|length %}
+{% set made = "&outputs->" ~ spec.outputs[0].name %}
 {% set start = "static const char *" ~ lower ~ "_shapes(" %}
 /*
  * The shape rule of {{ spec.name }}, for runtimes that infer shapes at run time.
  *
- * {{ "The inputs are broadcast as in numpy." if names|length == 2 else "The output has the shape of the input." }}
+{% if names|length == 2 %}
+ * The inputs are broadcast as in numpy.
+{% else %}
+ * The output has the shape of the input.
+{% endif %}
  */
 #ifndef {{ upper }}_SHAPES_H
 #define {{ upper }}_SHAPES_H
@@ -17,10 +24,10 @@
 {{ " " * start|length }}const struct {{ lower }}_params *params,
 {{ " " * start|length }}struct {{ lower }}_outputs *outputs)
 {
-    const struct opkit_tensor *const tensors[] = { {%- for each in names %}&inputs->{{ each }}{{ ", " if not loop.last }}{% endfor -%} };
+    const struct opkit_tensor *const tensors[] = { {{- tensors -}} };
 
     (void)params;
-    return opkit_broadcast_shapes(tensors, {{ names|length }}, &outputs->{{ output }}) ? NULL : "{{ names|join(" and ") }} must broadcast";
+    return opkit_broadcast_shapes(tensors, {{ count }}, {{ made }}) ? NULL : "{{ problem }}";
 }
 
 #endif

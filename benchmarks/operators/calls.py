@@ -49,6 +49,12 @@ def integers(high: int, *shape: int) -> Make:
     return lambda random: random.integers(0, high, shape)
 
 
+def whole(dtype: Any, *shape: int) -> Make:
+    """Make all integers of a dtype."""
+    limits = np.iinfo(dtype)
+    return lambda random: random.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+
+
 def booleans(*shape: int) -> Make:
     """Make truth values."""
     return lambda random: random.random(shape) < 0.5
@@ -128,6 +134,18 @@ def _elementwise(part: int) -> dict[str, Sample]:
             ["Or", "Xor"], Sample({"A": booleans(*features), "B": booleans(*features)})
         ),
         "Not": Sample({"X": booleans(*features)}),
+        **dict.fromkeys(
+            ["BitwiseAnd", "BitwiseOr", "BitwiseXor"],
+            Sample({"A": whole(np.int32, *features), "B": whole(np.int32, *features)}),
+        ),
+        "BitwiseNot": Sample({"X": whole(np.int32, *features)}),
+        "BitShift": Sample(
+            {
+                "X": whole(np.uint32, *features),
+                "Y": lambda random: random.integers(0, 32, features, np.uint32),
+            },
+            {"direction": "RIGHT"},
+        ),
     }
 
 
@@ -290,6 +308,27 @@ def _sequences(part: int) -> dict[str, Sample]:
     }
 
 
+def _quantized(part: int) -> dict[str, Sample]:
+    """Return the calls of operators of quantized numbers: a layer of a text encoder."""
+    rows, hidden = 128 // part, 768 // part
+    matrices = {"a": whole(np.uint8, rows, hidden), "b": whole(np.int8, hidden, hidden)}
+    zeros = {"a_zero_point": constant([131], np.uint8), "b_zero_point": constant([0], np.int8)}
+    return {
+        "MatMulInteger": Sample({"A": matrices["a"], "B": matrices["b"], **zeros}),
+        "QLinearMatMul": Sample(
+            {
+                **matrices,
+                **zeros,
+                "a_scale": constant(0.01, np.float32),
+                "b_scale": constant(0.02, np.float32),
+                "y_scale": constant(0.1, np.float32),
+                "y_zero_point": constant(128, np.uint8),
+            }
+        ),
+        "DynamicQuantizeLinear": Sample({"x": normal(1, rows, hidden)}),
+    }
+
+
 def _samples(part: int) -> dict[str, Sample]:
     """Return operator of ONNX -> a call; the names of repeated inputs end with an index.
 
@@ -302,6 +341,7 @@ def _samples(part: int) -> dict[str, Sample]:
         | _indexing(part)
         | _reductions(part)
         | _sequences(part)
+        | _quantized(part)
     )
 
 

@@ -51,7 +51,11 @@ class Call:
             for name, array in inputs.items()
             if name in constants and array.size > 0  # an empty one is like none
         }
-        tensors = {name: array for name, array in inputs.items() if name not in constants}
+        tensors = {
+            name: array.reshape(array.shape or (1,))  # a scalar of ONNX has one element
+            for name, array in inputs.items()
+            if name not in constants
+        }
         texts = {
             key: each.decode() if isinstance(each, bytes) else each
             for key, each in self.attributes.items()
@@ -108,11 +112,12 @@ class Built:
         return found
 
     def _takers(self, case: Case, dtypes: Mapping[str, np.dtype[Any]]) -> list[str]:
-        """Return the runtimes with tensors of a case's dtypes, and of its outputs' dtypes."""
+        """Return the runtimes with tensors of a case's dtypes and numbers, and outputs' dtypes."""
         return [
             runtime.name
             for runtime in self.operator.runtimes
             if not any(unsupported_tensors(runtime.check.convention, case, dtypes))
+            and _are_exact(case, runtime.check.convention.tensor_types)
         ]
 
     def assert_refused(self, case: Case, shapes: Mapping[str, Any], problem: str) -> None:
@@ -140,6 +145,16 @@ class Built:
         """Assert that tensors of no runtime can hold a case, or not those of the description."""
         with pytest.raises(CheckError, match=problem):
             self.operator.prepare(case)
+
+
+def _are_exact(case: Case, handed_over: Mapping[str, str]) -> bool:
+    """Return whether a runtime that hands over integers as floats changes no number of a case."""
+    integers = [
+        array
+        for array in case.inputs.values()
+        if array.dtype.kind in "iu" and handed_over[array.dtype.name] == "float32"
+    ]
+    return all(np.abs(array.astype(np.float64)).max(initial=0) <= 2**24 for array in integers)
 
 
 def _call_reference(
@@ -203,7 +218,13 @@ def node_model(op_type: str, call: Call, opset: int) -> Any:
     return model([node], types, outputs, opset=opset)
 
 
-_OWN_DTYPES = {"tensor(int64)": np.int64, "tensor(bool)": np.bool_, "tensor(float)": np.float32}
+_OWN_DTYPES = {
+    "tensor(int64)": np.int64,
+    "tensor(bool)": np.bool_,
+    "tensor(float)": np.float32,
+    "tensor(int32)": np.int32,
+    "tensor(uint8)": np.uint8,
+}
 """Type of ONNX -> the dtype of outputs without an input of their type, the first one that fits."""
 
 

@@ -1,0 +1,218 @@
+"""Operators of integers: bit by bit, and of quantized numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from opkit.runtimes.invocation import Array
+from tests.operators.calls.common import (
+    EXACT,
+    InvalidCall,
+    NotApplicable,
+    NoTensors,
+    Random,
+    Table,
+    floats,
+    shapes,
+    zeros,
+)
+from tests.operators.calls.elementwise import broadcast_arrays
+from tests.operators.oracle import Call
+
+DTYPES = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64]
+"""The integers that onnxruntime and PPLNN both have."""
+PATTERNS = EXACT.filter(lambda each: each < 2**24)
+
+
+def elements(dtype: Any) -> st.SearchStrategy[Any]:
+    """Return all integers of a dtype, or those that librknnrt 1.6.0 passes unchanged."""
+    return PATTERNS if dtype in (np.int32, np.int64) else hnp.from_dtype(np.dtype(dtype))
+
+
+@st.composite
+def bitwise_calls(draw: Any) -> Call:
+    dtype = draw(st.sampled_from(DTYPES))
+    a, b = draw(broadcast_arrays(dtype, elements(dtype)))
+    return Call({"A": a, "B": b}, {})
+
+
+@st.composite
+def bitwise_not_calls(draw: Any) -> Call:
+    dtype = draw(st.sampled_from(DTYPES))
+    return Call({"X": draw(hnp.arrays(dtype, shapes(), elements=elements(dtype)))}, {})
+
+
+@st.composite
+def bit_shift_calls(draw: Any) -> Call:
+    """Return shifts of the types that onnxruntime has, by fewer bits than they have."""
+    dtype = draw(st.sampled_from([np.uint8, np.uint32]))
+    x, y = draw(broadcast_arrays(dtype, elements(dtype)))
+    bits = 8 * np.dtype(dtype).itemsize
+    direction = draw(st.sampled_from(["LEFT", "RIGHT"]))
+    return Call({"X": x, "Y": y % dtype(bits)}, {"direction": direction})
+
+
+TYPES = [(np.int8, np.int8), (np.uint8, np.int8), (np.uint8, np.uint8)]
+"""Those of two matrices, in onnxruntime."""
+
+
+@st.composite
+def matrices(draw: Any) -> list[Array]:
+    """Return matrices of 8 bits, and zero points: of the second one, also for each column."""
+    rows, terms, columns = (draw(st.integers(1, 70)) for _ in range(3))
+    left, right = draw(st.sampled_from(TYPES))
+    batch = draw(hnp.array_shapes(min_dims=0, max_dims=2, max_side=3))
+    is_batched = draw(st.booleans())
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    b_zero = 1 if batch and is_batched else draw(st.sampled_from([1, columns]))
+    b = bytes_of(random, (*(batch if is_batched else ()), terms, columns), right)
+    # Of uint8 and int8, onnxruntime saturates sums of two products at 2^15, where it has no VNNI.
+    return [
+        bytes_of(random, (*batch, rows, terms), left),
+        b if (left, right) != (np.uint8, np.int8) else b // 2,
+        bytes_of(random, (), left),
+        bytes_of(random, b_zero, right),
+    ]
+
+
+def bytes_of(random: np.random.Generator, shape: Any, dtype: Any) -> Array:
+    """Return any integers of a dtype."""
+    limits = np.iinfo(dtype)
+    return np.asarray(random.integers(limits.min, limits.max, shape, dtype, endpoint=True), dtype)
+
+
+@st.composite
+def mat_mul_integer_calls(draw: Any) -> Call:
+    names = ("A", "B", "a_zero_point", "b_zero_point")
+    return Call(dict(zip(names, draw(matrices()), strict=True)), {})
+
+
+@st.composite
+def q_linear_mat_mul_calls(draw: Any) -> Call:
+    """Return products that few numbers saturate."""
+    a, b, a_zero, b_zero = draw(matrices())
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    step = 100 * a.shape[-1] ** 0.5
+    return Call(
+        {
+            "a": a,
+            "a_scale": np.array(random.uniform(0.5, 2), np.float32),
+            "a_zero_point": a_zero,
+            "b": b,
+            "b_scale": random.uniform(0.5, 2, b_zero.shape).astype(np.float32),
+            "b_zero_point": b_zero,
+            "y_scale": np.array(random.uniform(step / 2, step), np.float32),
+            "y_zero_point": bytes_of(random, (), a.dtype),
+        },
+        {},
+    )
+
+
+@st.composite
+def dynamic_quantize_calls(draw: Any) -> Call:
+    x = draw(hnp.arrays(np.float32, shapes(), elements=floats(-300, 200) | floats(-1, 1)))
+    return Call({"x": x}, {})
+
+
+RANDOM = {
+    "BitShift": Random(bit_shift_calls(), [11]),
+    **dict.fromkeys(("BitwiseAnd", "BitwiseOr", "BitwiseXor"), Random(bitwise_calls(), [18])),
+    "BitwiseNot": Random(bitwise_not_calls(), [18]),
+    "DynamicQuantizeLinear": Random(dynamic_quantize_calls(), [11]),
+    "MatMulInteger": Random(mat_mul_integer_calls(), [10], count=40),
+    "QLinearMatMul": Random(q_linear_mat_mul_calls(), [10, 21], count=40),
+}
+
+NODE_TESTS = {
+    "BitShift": 28,
+    "BitwiseNot": 3,
+    "DynamicQuantizeLinear": 3,
+    "MatMulInteger": 1,
+    "QLinearMatMul": 8,
+    **dict.fromkeys(("BitwiseAnd", "BitwiseOr", "BitwiseXor"), 4),
+}
+
+NOT_APPLICABLE: dict[str, NotApplicable] = {
+    r"test_bitwise_(and|or|xor)_ui64_bcast_3v1d": NoTensors("input 'a' is uint64"),
+    r"test_bitshift_(left|right)_uint64": NoTensors("input 'x' is uint64"),
+}
+
+BYTES = np.zeros((3, 3), np.int8)
+QUANTIZED = {
+    "a": BYTES,
+    "a_scale": zeros(1),
+    "a_zero_point": BYTES[0, :1],
+    "b": BYTES,
+    "b_scale": zeros(1),
+    "b_zero_point": BYTES[0, :1],
+    "y_scale": zeros(1),
+    "y_zero_point": BYTES[0, :1],
+}
+HALVES = np.array([0.5, 1], np.float32)
+INVALID = [
+    InvalidCall("BitwiseAnd", {"a": zeros(2), "b": HALVES}, {}, {"c": (2,)}, "must be integers"),
+    InvalidCall("BitwiseNot", {"x": HALVES}, {}, {"y": (2,)}, "x must be integers"),
+    InvalidCall(
+        "BitShift",
+        {"x": zeros(2), "y": zeros(2)},
+        {"direction": "LEFT"},
+        {"z": (2,)},
+        "must be integers",
+    ),
+    InvalidCall(
+        "MatMulInteger",
+        {"a": BYTES, "b": BYTES[:, :1], "a_zero_point": BYTES[0, :2], "b_zero_point": BYTES[0, :1]},
+        {},
+        {"y": ((3, 1), np.int32)},
+        "must be one number or",
+    ),
+    InvalidCall(
+        "MatMulInteger",
+        {"a": BYTES, "b": BYTES[:1], "a_zero_point": BYTES[0], "b_zero_point": BYTES[0, :1]},
+        {},
+        {"y": ((3, 1), np.int32)},
+        "a must be",
+    ),
+    InvalidCall(
+        "DynamicQuantizeLinear",
+        {"x": zeros(2, dtype=np.int32)},
+        {},
+        {"y": ((2,), np.uint8), "y_scale": (1,), "y_zero_point": ((1,), np.uint8)},
+        "x must be float16 or float32",
+    ),
+    *(
+        InvalidCall(
+            "QLinearMatMul",
+            {**QUANTIZED, **others},
+            {},
+            {"y": ((3, 3), np.int8)},
+            problem,
+        )
+        for others, problem in [
+            ({"y_zero_point": zeros(1, dtype=np.uint8)}, "of the types of a, b and y"),
+            ({"b_scale": zeros(1, dtype=np.int32)}, "must be float16 or float32"),
+            ({"b_scale": zeros(2)}, "must be one number or"),
+            ({"a_scale": zeros(3)}, "of a and y must be one number"),
+            ({"b": zeros(2, 3, dtype=np.int8)}, "a must be"),
+        ]
+    ),
+    *(
+        InvalidCall(
+            name,
+            {first: zeros(2, dtype=np.int16), second: zeros(2, dtype=np.int8)},
+            params,
+            {output: ((2,), np.int16)},
+            "must be of one type",
+        )
+        for name, first, second, output, params in [
+            ("BitwiseOr", "a", "b", "c", {}),
+            ("BitShift", "x", "y", "z", {"direction": "LEFT"}),
+        ]
+    ),
+]
+
+TABLE = Table(RANDOM, NODE_TESTS, NOT_APPLICABLE, INVALID)

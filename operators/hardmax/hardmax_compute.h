@@ -5,19 +5,19 @@
  * in hardmax_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in all.
  * Floating-point tensors are arrays of float, also if the model has float16.
  *
- * NaN is a maximum, as in numpy. The maxima of neighboring columns are found in vectors; a row is
- * searched as if it were the rows of a few columns.
+ * NaN is a maximum, as in numpy.
  */
 #ifndef HARDMAX_COMPUTE_H
 #define HARDMAX_COMPUTE_H
 
+#include <math.h>
 #include <string.h>
 
 #include "generated/hardmax.h"
 #include "include/opkit/compute/parallel.h"
 
 enum {
-    HARDMAX_LANES = 16, /* columns that a row is searched as */
+    HARDMAX_LANES = 16, /* elements of a row at once */
     HARDMAX_COLUMNS = 256, /* searched at once */
     HARDMAX_GRAIN = 16384 /* elements worth a thread */
 };
@@ -36,11 +36,64 @@ static inline bool hardmax_is_better(float x, float best)
     return !(x <= best) & (best == best);
 }
 
-/* Finds the maximum of each column, and the first row that has it; `pitch` is from row to row. */
-__attribute__((always_inline)) static inline void hardmax_search(const float *x, size_t length,
-                                                                 size_t pitch, size_t columns,
-                                                                 float *best, uint32_t *first)
+/* Returns the maximum of a row: NaN, if it has one. */
+static float hardmax_max(const float *x, size_t length)
 {
+    float lanes[HARDMAX_LANES];
+    uint32_t is_nan[HARDMAX_LANES] = {0};
+    float best = x[0];
+    size_t i = 0;
+
+    for (size_t lane = 0; lane < HARDMAX_LANES; lane++) {
+        lanes[lane] = best;
+    }
+    for (; i + HARDMAX_LANES <= length; i += HARDMAX_LANES) {
+        for (size_t lane = 0; lane < HARDMAX_LANES; lane++) {
+            const float element = x[i + lane];
+
+            lanes[lane] = element > lanes[lane] ? element : lanes[lane];
+            is_nan[lane] |= element != element;
+        }
+    }
+    for (size_t lane = 0; lane < HARDMAX_LANES; lane++) {
+        const float element = is_nan[lane] ? NAN : lanes[lane];
+
+        best = hardmax_is_better(element, best) ? element : best;
+    }
+    for (; i < length; i++) {
+        best = hardmax_is_better(x[i], best) ? x[i] : best;
+    }
+    return best;
+}
+
+/* Returns the index of the first maximum of a row without gaps. */
+static size_t hardmax_find(const float *x, size_t length)
+{
+    const float best = hardmax_max(x, length);
+    size_t first = 0;
+
+    for (; first + HARDMAX_LANES <= length; first += HARDMAX_LANES) {
+        uint32_t is_here = 0;
+
+        for (size_t lane = 0; lane < HARDMAX_LANES; lane++) {
+            is_here |= !hardmax_is_better(best, x[first + lane]);
+        }
+        if (is_here) {
+            break;
+        }
+    }
+    while (hardmax_is_better(best, x[first])) {
+        first++;
+    }
+    return first;
+}
+
+/* Sets the 1 of up to HARDMAX_COLUMNS neighboring columns; `pitch` is from row to row. */
+static void hardmax_columns(const float *x, float *y, size_t length, size_t pitch, size_t columns)
+{
+    float best[HARDMAX_COLUMNS];
+    uint32_t first[HARDMAX_COLUMNS];
+
     for (size_t i = 0; i < columns; i++) {
         best[i] = x[i];
         first[i] = 0;
@@ -54,39 +107,6 @@ __attribute__((always_inline)) static inline void hardmax_search(const float *x,
             first[i] = is_better ? (uint32_t)row : first[i];
         }
     }
-}
-
-/* Returns the index of the first maximum of a row without gaps. */
-static size_t hardmax_find(const float *x, size_t length)
-{
-    const size_t rows = length / HARDMAX_LANES;
-    float best[HARDMAX_LANES];
-    uint32_t first[HARDMAX_LANES];
-    size_t found = 0;
-
-    if (rows > 0) {
-        hardmax_search(x, rows, HARDMAX_LANES, HARDMAX_LANES, best, first);
-        found = first[0] * (size_t)HARDMAX_LANES;
-        for (size_t lane = 1; lane < HARDMAX_LANES; lane++) {
-            const size_t index = first[lane] * (size_t)HARDMAX_LANES + lane;
-            const bool is_before = index < found && !hardmax_is_better(x[found], x[index]);
-
-            found = is_before || hardmax_is_better(x[index], x[found]) ? index : found;
-        }
-    }
-    for (size_t i = rows * HARDMAX_LANES; i < length; i++) {
-        found = hardmax_is_better(x[i], x[found]) ? i : found;
-    }
-    return found;
-}
-
-/* Sets the 1 of up to HARDMAX_COLUMNS neighboring columns; `pitch` is from row to row. */
-static void hardmax_columns(const float *x, float *y, size_t length, size_t pitch, size_t columns)
-{
-    float best[HARDMAX_COLUMNS];
-    uint32_t first[HARDMAX_COLUMNS];
-
-    hardmax_search(x, length, pitch, columns, best, first);
     for (size_t i = 0; i < columns; i++) {
         y[first[i] * pitch + i] = 1.0F;
     }

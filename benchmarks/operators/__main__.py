@@ -37,7 +37,7 @@ from rknn_op.creation import new_repository, operator_library
 from rknn_op.creation.choices import Choices
 from rknn_op.creation.operator_library import LibraryOperator, Measured
 from tests.operators.calls import RANDOM
-from tests.operators.oracle import Call, assert_all_close, node_model
+from tests.operators.oracle import Call, assert_all_close, node_model, run_by_onnxruntime
 from tests.repositories import EXAMPLES, Repository
 
 COMMAND = "python -m benchmarks.operators --output benchmarks --record"
@@ -273,7 +273,11 @@ of {BASELINE}: at most {AIM:g} x each, {AIM_OF_ALL:g} x in the geometric mean.
 
 def main() -> None:
     """Measure, print, and write with --output."""
-    known = operators()
+    known = {
+        name: each
+        for name, each in operators().items()
+        if RANDOM[name].program is run_by_onnxruntime
+    }
     parser = results_file.parser("operators", __doc__, runs=9)
     parser.add_argument("--operators", nargs="+", choices=known, default=[*known])
     parser.add_argument("--record", action="store_true", help="write operators/measured.yml")

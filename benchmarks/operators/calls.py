@@ -99,7 +99,7 @@ _ELEMENTWISE: dict[str, Callable[..., Make]] = {
         ["Asinh", "Atan", "Ceil", "Cosh", "Exp", "Mish", "Neg", "Round", "Selu", "Sign", "Sinh"],
         normal,
     ),
-    **dict.fromkeys(["Celu", "Gelu", "IsInf", "IsNaN", "Softsign", "Tan"], normal),
+    **dict.fromkeys(["Celu", "Gelu", "IsInf", "IsNaN", "Softsign", "Swish", "Tan"], normal),
     **dict.fromkeys(["ThresholdedRelu"], normal),
     "Atanh": partial(uniform, -0.9, 0.9),
 }
@@ -133,6 +133,7 @@ def _elementwise(part: int) -> dict[str, Sample]:
         **dict.fromkeys(
             ["Or", "Xor"], Sample({"A": booleans(*features), "B": booleans(*features)})
         ),
+        "SwiGLU": Sample({"A": normal(*features), "B": normal(*features)}),
         "Not": Sample({"X": booleans(*features)}),
         **dict.fromkeys(
             ["BitwiseAnd", "BitwiseOr", "BitwiseXor"],
@@ -166,6 +167,9 @@ def _sampling(part: int) -> dict[str, Sample]:
                 "mask": uniform(0.0, 1.0, 1, 9, 40 // part, 40 // part),
             },
             {"pads": [1, 1, 1, 1], "kernel_shape": [3, 3]},
+        ),
+        "AffineGrid": Sample(
+            {"theta": normal(4, 2, 3), "size": constant([4, 3, 256 // part, 256 // part])}
         ),
         "Col2Im": Sample(
             {
@@ -211,6 +215,7 @@ def _indexing(part: int) -> dict[str, Sample]:
             }
         ),
         "GatherND": Sample({"data": normal(rows, 256), "indices": integers(rows, rows // 4, 1)}),
+        "Hardmax": Sample({"input": normal(rows, 256)}),
         "CumSum": Sample({"x": normal(side, 512, 64), "axis": constant(1)}),
         "Trilu": Sample({"input": normal(12, 512 // part, 512 // part)}, {"upper": 0}),
         "OneHot": Sample(
@@ -352,6 +357,7 @@ def _product(equation: str, one: tuple[int, ...], other: tuple[int, ...]) -> Sam
 _HEADS, _WEIGHTS = (1, 12, 197, 64), (1, 12, 197, 197)
 """Queries, keys or values of an image encoder's attention; their weights."""
 _OTHERS: dict[str, Sequence[Sample]] = {
+    "Hardmax": [Sample({"input": normal(1, 21, 256, 256)}, {"axis": 1})],
     "TopK": [
         Sample({"X": normal(*shape), "K": constant([k])})
         for shape, k in [

@@ -266,7 +266,7 @@ def _operator(file: Path, found: Mapping[str, Measured]) -> LibraryOperator:
 
 # ---- For `rknn-op create --library` and `rknn-op library` ----------------------------------------
 
-_WIDTH = 80
+WIDTH = 80
 _NAME_WIDTH = 17  # few names are longer
 
 
@@ -345,7 +345,7 @@ def listing(found: Iterable[LibraryOperator]) -> str:
     for each in found:
         name = f"{each.spec.name:{_NAME_WIDTH}}  "
         short = each.summary.removesuffix(f" ONNX's {each.spec.name}.").rstrip(":.")
-        lines.append(name + textwrap.shorten(short, _WIDTH - len(name), placeholder="..."))
+        lines.append(name + textwrap.shorten(short, WIDTH - len(name), placeholder="..."))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -361,7 +361,7 @@ def details(operator: LibraryOperator) -> str:
         *list(source_lines(operator))[1:],
         f"Make it: rknn-op create --library {spec.name} -p ./{spec.name}",
     ]
-    return "".join(f"{wrapped(line, _WIDTH)}\n" for line in lines)
+    return "".join(f"{wrapped(line, WIDTH)}\n" for line in lines)
 
 
 _PAGE = """\
@@ -395,7 +395,17 @@ $ rknn-op library topk
 The chips' runtimes fix all shapes when they load a model. So Unique and NonZero, and Compress with
 a condition that is not constant, cannot be custom operators: their shapes depend on data. Where an
 upper bound is enough, as in NonMaxSuppression here, the output has that size, and another output
-the count of valid rows.
+the count of valid rows. `--why` names the reason for each operator of ONNX that is not here, and
+what to do instead, or the chip's own operator; without a name, for all:
+
+```console
+$ rknn-op library --why Loop
+Loop: a custom operator has no body with nodes of its own: export the model with
+...
+$ rknn-op library --why Softmax
+Softmax: it is on the list of rk3588's NPU (RKNN-Toolkit2 2.5.0, librknnrt
+  2.3.2).
+```
 
 | operator | models | runtimes | math | refused by name |
 | --- | --- | --- | --- | --- |

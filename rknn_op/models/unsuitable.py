@@ -7,19 +7,34 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from rknn_op.models.model_graph import STANDARD
 
+TRAINING = "ai.onnx.preview.training"
+"""The domain of ONNX's operators for training."""
+
 
 def remedy(domain: str, op_type: str) -> str:
     """Return what to do instead of a custom operator; empty if one can replace the operator."""
-    return remedies().get(op_type, "") if domain == STANDARD else ""
+    return remedies().get(op_type, "") if domain in (STANDARD, TRAINING) else ""
+
+
+def remedies() -> dict[str, str]:
+    """Return operator of ONNX -> what to do instead."""
+    return {name: each["remedy"] for each in _groups() for name in each["operators"]}
+
+
+def reason(op_type: str) -> str:
+    """Return why a custom operator cannot replace one of ONNX, and the remedy; empty if it can."""
+    group = next((each for each in _groups() if op_type in each["operators"]), {})
+    return ": ".join(group[key] for key in ("reason", "remedy") if key in group)
 
 
 @cache
-def remedies() -> dict[str, str]:
-    """Return operator of ONNX -> what to do instead."""
-    groups = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text(encoding="utf-8"))
-    return {name: each["remedy"] for each in groups for name in each["operators"]}
+def _groups() -> list[dict[str, Any]]:
+    text = Path(__file__).with_suffix(".yml").read_text(encoding="utf-8")
+    groups: list[dict[str, Any]] = yaml.safe_load(text)
+    return groups

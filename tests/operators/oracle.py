@@ -244,15 +244,18 @@ def _element_type(schema: Any, output: Any, given: Mapping[str, int]) -> int:
 
 def run_by_onnxruntime(op_type: str, call: Call, opset: int) -> list[Array]:
     """Return the outputs of onnxruntime, on one thread."""
+    return run_model(node_model(op_type, call, opset), call.inputs)
+
+
+def run_model(proto: Any, inputs: Mapping[str, Array]) -> list[Array]:
+    """Return the outputs of a model by onnxruntime, on one thread."""
     onnxruntime = required("onnxruntime")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(
-        node_model(op_type, call, opset).SerializeToString(),
-        options,
-        providers=["CPUExecutionProvider"],
+        proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
-    found: list[Array] = session.run(None, {**call.inputs})
+    found: list[Array] = session.run(None, {**inputs})
     return found
 
 

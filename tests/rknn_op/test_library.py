@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from clang_format import get_executable
+from onnx import defs
 
 from opkit import repository
 from opkit.files.skeletons import once_only_files
@@ -115,6 +117,55 @@ def test_list_as_json() -> None:
         "refuses": ["input of integers"],
     }
     assert found["CumSum"]["onnx"] == 11
+
+
+def test_every_operator_of_onnx_has_an_answer() -> None:
+    names = {each.name for each in defs.get_all_schemas() if each.domain == ""}
+    assert len(names) >= 203  # of onnx 1.23
+    answers = dict(
+        line.split(": ", 1) for line in succeeded("library", "--why").stdout.splitlines()
+    )
+    training = {"Adagrad", "Adam", "Gradient", "Momentum"}
+    assert {*answers} == names - {*LIBRARY} | training
+    starts = {
+        "Unique": "the shape of its output depends on values: cut the model before it",
+        "Scan": "a custom operator has no body with nodes of its own: export",
+        "SequenceAt": "a custom operator has tensors only: export the model with tensors",
+        "RandomNormal": "a custom operator gives the same outputs for the same inputs: make",
+        "StringSplit": "cut the model behind it, and compute it in the application",
+        "Adam": "export the model for inference",
+        "Softmax": "it is on the list of rk3588's NPU (RKNN-Toolkit2 ",
+        "Cast": "it is on the list of the runtime's CPU (RKNN-Toolkit2 ",
+        "SoftmaxCrossEntropyLoss": "it is not yet in the library; rknn-op create --from MODEL st",
+    }
+    assert {name: answers[name][: len(start)] for name, start in starts.items()} == starts
+    # The converter refuses it, which no list of the chip says.
+    assert answers["If"].startswith("a custom operator has no branches")
+    assert {name for name in answers if not re.search(r"\w{3}[^:]*\.$", answers[name])} == set()
+
+
+@pytest.mark.parametrize("name", ["nonzero", "NON_ZERO", "NonZero"])
+def test_reason_of_one_operator(name: str) -> None:
+    lines = succeeded("library", "--why", name).stdout.splitlines()
+    assert lines[0].startswith("NonZero: the shape of its output depends on values: cut the ")
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("name", ["Trilu", "Inverse"])  # of ONNX, and of onnxruntime
+def test_reason_of_an_operator_of_the_library(name: str) -> None:
+    made = f"{name}: it is in the library; make it: rknn-op create --library {name} -p ./{name}."
+    found = succeeded("library", "--why", name.upper()).stdout
+    assert " ".join(found.split()) == made
+
+
+def test_reason_of_an_unknown_operator() -> None:
+    done = rknn_op("library", "--why", "Uniqe")
+    assert_error(done, "ONNX has no operator 'Uniqe'; did you mean 'Unique'?")
+    done = rknn_op("library", "--why", "\x1b[31m")
+    assert_error(done, "`rknn-op library --why` lists those that the library lacks")
+    assert "\x1b" not in done.stderr
+    done = rknn_op("library", "--why", "If", "--runtime", "rknn2")
+    assert (done.exit_code, "--why: not with --runtime" in done.stderr) == (2, True)
 
 
 def test_page_is_made_from_the_folders() -> None:

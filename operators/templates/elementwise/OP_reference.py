@@ -34,9 +34,9 @@ def reference(inputs, params):
 {{ own|indent(4, true) }}
     return {"{{ output.name }}": y}
 {% else %}
-    if x.dtype.kind != "f":
-        raise ValueError("{{ spec.name }}: {{ names[0] }} must be float16 or float32")
+    if {% for each in variables %}{{ each }}.dtype.kind != "f"{{ " or " if not loop.last }}{% endfor %}:
+        raise ValueError("{{ spec.name }}: {{ names|join(" and ") }} must be float16 or float32")
     with np.errstate(all="ignore"):
 {{ own|indent(8, true) }}
-        return {"{{ output.name }}": y{{ ".astype(x.dtype)" if not output.dtype }}}
+        return {"{{ output.name }}": y{{ ".astype(" ~ variables[0] ~ ".dtype)" if not output.dtype }}}
 {% endif %}

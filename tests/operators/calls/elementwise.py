@@ -21,12 +21,13 @@ from tests.operators.calls.common import (
     shapes,
     zeros,
 )
-from tests.operators.oracle import Call
+from tests.operators.oracle import Call, run_by_onnx
 
 SPECIAL = st.sampled_from([np.nan, np.inf, -np.inf, 0.0, -0.0])
 ANY = st.floats(width=32)
 """All floats: with NaN, infinities, zeros of both signs and subnormal numbers."""
 EIGHTHS = st.integers(-32, 32).map(lambda each: each / 8)
+NONZERO = EIGHTHS.filter(bool)
 
 
 @st.composite
@@ -58,7 +59,7 @@ def random(
     **attributes: st.SearchStrategy[Any],
 ) -> Random:
     """Return random calls with one tensor, from the first opset on that onnxruntime supports."""
-    opsets = [max(opset, 7), 22]
+    opsets = [max(opset, 7), max(opset, 22)]
     return Random(unary_calls(elements, attributes, name), opsets, rtol, atol, count=30)
 
 
@@ -67,6 +68,14 @@ def broadcast_arrays(draw: Any, dtype: Any, elements: Any, count: int = 2) -> li
     """Return arrays that broadcast."""
     drawn = draw(hnp.mutually_broadcastable_shapes(num_shapes=count, min_dims=1, max_dims=4))
     return [draw(hnp.arrays(dtype, shape, elements=elements)) for shape in drawn.input_shapes]
+
+
+@st.composite
+def swiglu_calls(draw: Any) -> Call:
+    """Return two tensors of one shape: ONNX broadcasts neither."""
+    shape = draw(shapes())
+    arrays = [draw(hnp.arrays(np.float32, shape, elements=floats(-9, 9))) for _ in "ab"]
+    return Call(dict(zip("AB", arrays, strict=True)), {"alpha": draw(NONZERO)})
 
 
 @st.composite
@@ -100,7 +109,6 @@ def mod_calls(draw: Any) -> Call:
 
 
 FLAG = st.integers(0, 1)
-NONZERO = EIGHTHS.filter(bool)
 
 RANDOM = {
     "Acos": random(floats(-1.5, 1.5) | SPECIAL, 7, 1e-6, name="input"),
@@ -140,16 +148,19 @@ RANDOM = {
     "Sinh": random(floats(-30, 30) | SPECIAL, 9, 1e-6, name="input"),
     "Softsign": random(floats(-1e6, 1e6) | SPECIAL, 1, 1e-6, name="input"),
     "Sum": Random(repeated_calls(), [8, 13], count=30),
+    # The programs round alpha * x, of up to 36; sigmoid of onnxruntime has an absolute error.
+    "SwiGLU": Random(swiglu_calls(), [28], 5e-6, 1e-30, program=run_by_onnx),
+    "Swish": random(floats(-9, 9), 24, 5e-6, 2e-6, alpha=NONZERO),
     "Tan": random(floats(-1e3, 1e3) | SPECIAL, 7, 1e-6, name="input"),
     "ThresholdedRelu": random(EIGHTHS | ANY, 10, alpha=EIGHTHS),
     "Xor": Random(logical_calls(), [7], count=30),
 }
 
 NODE_TESTS = {
-    **dict.fromkeys(("Mish", "Round", "Sign"), 1),
+    **dict.fromkeys(("Mish", "Round", "Sign", "Swish"), 1),
     **dict.fromkeys(("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Cosh"), 2),
     **dict.fromkeys(("Exp", "IsNaN", "Neg", "Reciprocal", "Shrink", "Sinh", "Softsign", "Tan"), 2),
-    **dict.fromkeys(("Celu", "Mean", "Not", "Selu", "Sum", "ThresholdedRelu"), 3),
+    **dict.fromkeys(("Celu", "Mean", "Not", "Selu", "Sum", "SwiGLU", "ThresholdedRelu"), 3),
     **dict.fromkeys(("Gelu", "IsInf"), 4),
     **dict.fromkeys(("Or", "Xor"), 8),
     "Mod": 19,

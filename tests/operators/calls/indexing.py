@@ -27,6 +27,14 @@ from tests.operators.oracle import Call
 
 
 @st.composite
+def hardmax_calls(draw: Any) -> Call:
+    """Return numbers of which many are equal; no NaN: onnxruntime has its own way there."""
+    few = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 2.0, np.inf])
+    x = draw(hnp.arrays(np.float32, shapes(max_side=9), elements=few | floats(-1, 1)))
+    return Call({"input": x}, {"axis": draw(axes(x.ndim))})
+
+
+@st.composite
 def cum_sum_calls(draw: Any) -> Call:
     dtype = draw(st.sampled_from([np.float32, np.int32, np.int64]))
     x = draw(hnp.arrays(dtype, shapes(max_side=9), elements=integers_as(dtype, 1000)))
@@ -171,6 +179,7 @@ def non_max_suppression_calls(draw: Any) -> Call:
 
 
 RANDOM = {
+    "Hardmax": Random(hardmax_calls(), [13], count=80),
     "CumSum": Random(cum_sum_calls(), [11, 14], count=80),
     "TopK": Random(top_k_calls(), [11, 24], count=150),
     "ScatterElements": Random(scatter_elements_calls(), [18], count=150),
@@ -235,6 +244,13 @@ INVALID = [
             ({"condition": [0, 0]}, "condition must select a slice"),
         ]
     ),
+    InvalidCall(
+        "Hardmax",
+        {"input": zeros(2, 3)},
+        {"axis": -3},
+        {"output": (2, 3)},
+        "axis must be from -rank",
+    ),
     *(
         InvalidCall("TopK", {"x": zeros(2, 3)}, params, TOP, problem)
         for params, problem in [
@@ -259,6 +275,7 @@ TABLE = Table(
     {
         "CumSum": 7,
         "GatherND": 3,
+        "Hardmax": 7,
         "ScatterElements": 7,
         "ScatterND": 7,
         "Compress": 4,

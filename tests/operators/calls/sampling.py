@@ -47,6 +47,17 @@ def grid_sample_calls(draw: Any) -> Call:
 
 
 @st.composite
+def affine_grid_calls(draw: Any) -> Call:
+    """Return transforms of images; not of single pixels with align_corners: programs differ."""
+    axes, align_corners = draw(st.integers(2, 3)), draw(st.integers(0, 1))
+    count = draw(st.integers(1, 3))
+    theta = draw(hnp.arrays(np.float32, (count, axes, axes + 1), elements=floats(-2, 2)))
+    sides = [draw(st.integers(1 + align_corners, 6)) for _ in range(axes)]
+    size = np.array([count, draw(st.integers(1, 3)), *sides])
+    return Call({"theta": theta, "size": size}, {"align_corners": align_corners})
+
+
+@st.composite
 def col2im_calls(draw: Any) -> Call:
     """Return images of 2 dimensions, as onnxruntime's blocks; whole numbers: sums are exact."""
     image, block, dilations, strides = (
@@ -150,6 +161,8 @@ def roi_align_calls(draw: Any) -> Call:
 
 
 RANDOM = {
+    # onnxruntime computes terms of up to 4 in float.
+    "AffineGrid": Random(affine_grid_calls(), [20], atol=2e-6),
     "Col2Im": Random(col2im_calls(), [18], count=100),
     "CenterCropPad": Random(center_crop_pad_calls(), [18], count=80),
     # Sums of up to 108 products of numbers up to 1, in another order.
@@ -176,6 +189,9 @@ DEFORMED = {
     "b": zeros(4),
     "mask": zeros(1, 9, 3, 3),
 }
+
+TRANSFORM = {"theta": zeros(1, 2, 3)}
+PIXELS: dict[str, Any] = {"size": [1, 3, 4, 5]}
 
 INVALID = [
     InvalidCall(
@@ -233,6 +249,24 @@ INVALID = [
         ]
     ),
     *(
+        InvalidCall(
+            "AffineGrid", TRANSFORM | inputs, PIXELS | params, {"grid": (1, 4, 5, 2)}, problem
+        )
+        for inputs, params, problem in [
+            ({"theta": zeros(1, 2, 4)}, {}, "theta must be"),
+            ({"theta": zeros(1, 3, 4)}, {}, "size must be"),
+            ({"theta": zeros(2, 2, 3)}, {}, "size must have the N of theta"),
+            ({}, {"size": [1, 3, 4, -1]}, "size must not be negative"),
+        ]
+    ),
+    InvalidCall(
+        "AffineGrid",
+        TRANSFORM,
+        PIXELS | {"align_corners": 2},
+        {"grid": (1, 4, 5, 2)},
+        "align_corners must be 0 or 1",
+    ),
+    *(
         InvalidCall("CenterCropPad", {"input_data": zeros(2, 4)}, params, PADDED, problem)
         for params, problem in [
             ({"shape": [1]}, "shape must have an item for each axis"),
@@ -244,6 +278,13 @@ INVALID = [
 
 TABLE = Table(
     RANDOM,
-    {"GridSample": 18, "CenterCropPad": 6, "Col2Im": 5, "DeformConv": 4, "RoiAlign": 3},
+    {
+        "AffineGrid": 4,
+        "CenterCropPad": 6,
+        "Col2Im": 5,
+        "DeformConv": 4,
+        "GridSample": 18,
+        "RoiAlign": 3,
+    },
     invalid=INVALID,
 )

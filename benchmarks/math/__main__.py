@@ -165,11 +165,12 @@ def speed_section(program: Path, names: list[str], runs: int, sleef: Path | None
     return f"""\
 ## Elementary functions: speed
 
-    python -m benchmarks.math --output benchmarks
+    python -m benchmarks.math{" --sleef libsleef.so" if sleef else ""} --output benchmarks
 
 {results_file.machine()}, {compiler_version("x64")};
 minima of {runs} runs, 2^20 floats, one core; memcpy takes {1e6 * copy:.0f} us.
 onnxruntime chooses its instructions itself. Loops are not unrolled here.
+{f"SLEEF is {sleef.resolve().name}." if sleef else ""}
 
 {results_file.table(head, rows)}
 """

@@ -90,9 +90,7 @@ POLYNOMIALS = {
         lambda z: (np.cos(np.sqrt(z)) - 1 + z / 2) / z**2,
         lambda z: z**2,
     ),
-    "TAN": Polynomial(
-        8, 1e-9, _QUARTER_PI**2, _of_root(np.tan), _weight_of_root(np.tan), np.float64
-    ),
+    "TAN": Polynomial(7, 1e-9, _QUARTER_PI**2, _of_root(np.tan), _weight_of_root(np.tan)),
     "ASIN": Polynomial(5, 1e-9, 0.25, _of_root(np.arcsin), _weight_of_root(np.arcsin)),
     "ATAN": Polynomial(10, 1e-9, 1.0, _of_root(np.arctan), _weight_of_root(np.arctan)),
     "ERF": Polynomial(

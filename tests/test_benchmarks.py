@@ -25,6 +25,8 @@ from benchmarks.operator_lists import contexts
 from benchmarks.operator_lists.__main__ import Build
 from benchmarks.operators import __main__ as library_benchmark
 from benchmarks.operators.calls import CALLS
+from benchmarks.operators.picture import ratio_map
+from benchmarks.operators.shapes import SHAPES, sample
 from rknn_op.models import costs
 from tests.repositories import ROOT
 
@@ -452,3 +454,23 @@ def test_operators(tmp_path: Path) -> None:
             assert bool(re.fullmatch(NUMBER, wide)) == (name == "Selu")
             assert holds in ("yes", "**no**")
     assert len(found["geometric mean"][0]) == 5
+
+
+def test_operators_have_a_call_on_the_smallest_shape() -> None:
+    """Its tensors are the table's elements, or less; of Col2Im, the blocks' 9 elements each."""
+    rows_, length = SHAPES["256"]
+    found = {name: made.call() for name in CALLS if (made := sample(name, "256"))}
+    assert len(found) > 60
+    for name, call in found.items():
+        largest = max(array.size for array in call.inputs.values())
+        allowed = {"Col2Im": 9, "NonMaxSuppression": 4, "DeformConv": 9}.get(name, 4)
+        assert largest <= allowed * rows_ * length, name
+
+
+def test_picture_of_ratios_has_a_cell_for_each_ratio() -> None:
+    ratios = {"Exp": {"256": 0.2, "2^24": 1.1}, "TopK": {"256": 1.11}, "Tan": {"2^24": 30.0}}
+    drawn = ratio_map(["256", "2^24"], ratios)
+    assert re.findall(r'class="cell"[^>]*>([^<]*)', drawn) == ["0.20", "1.10", "1.11", "30.00"]
+    assert re.findall(r'class="name"[^>]*>([^<]*)', drawn) == [*ratios]
+    cells = {color: path.count("M") for color, path in re.findall('fill="(.*?)" d="(.*?)"', drawn)}
+    assert sorted(cells.values()) == [1, 1, 1, 1]  # each is in a range of its own

@@ -1,13 +1,14 @@
 """Measure the elementary functions of opkit/compute/math.h on x64: speed, and error in ulp.
 
-    python -m benchmarks.math [--runs 21] [--output benchmarks]
+    python -m benchmarks.math [NAMES] [--runs 21] [--sleef libsleef.so] [--output benchmarks]
     python -m benchmarks.math --exhaustive [NAMES] [--stride 1] [--output benchmarks]
 
 The first form prints the times of loops over floats, each compiled for SSE2 and for AVX2 with FMA,
-in relation to memcpy of as many bytes, to the C library and to onnxruntime with one thread. The
+in relation to memcpy of as many bytes, to the C library, to onnxruntime with one thread, and, with
+--sleef, to that library's functions of 8 floats with at most 1 ulp (u10), called one by one. The
 second form compares results with exact ones, in a build without fused multiply-add, in one where
 compilers contract expressions, and in one where they contract statements (-ffp-contract=fast). It
-takes about a minute for each function, and minutes for sin, cos and tan.
+takes about two minutes for each function.
 """
 
 from __future__ import annotations
@@ -49,6 +50,9 @@ INTERVALS = {
     "cos_fast": (-10, 10),
     "tan_fast": (-10, 10),
     "tanh_fast": (-5, 5),
+    "sin_row": (-10, 10),
+    "cos_row": (-10, 10),
+    "tan_row": (-10, 10),
     "pow": (0, 100),
 }
 """Name -> the interval of the arguments in measurements of speed."""
@@ -69,7 +73,9 @@ ONNX = {
     "sigmoid": "Sigmoid",
 }
 """Name -> ONNX's operator of one input."""
-LIMITED = {"sin_fast": "8589934000", "cos_fast": "8589934000", "tan_fast": "8589934000"}
+WITHOUT_SLEEF = {"rsqrt", "sigmoid", "pow"}
+"""Names that SLEEF has not, or with two arguments."""
+LIMITED = {"sin_fast": "3000", "cos_fast": "3000", "tan_fast": "3000"}
 """Name -> the maximum magnitude of a right result."""
 
 
@@ -120,16 +126,31 @@ def _onnxruntime(name: str, runs: int) -> float | None:
     return min(times)
 
 
-def speed_section(program: Path, names: list[str], runs: int) -> str:
-    """Return the section on speed."""
+def _sleef_symbol(name: str) -> str:
+    """Return SLEEF's function of 8 floats with at most 1 ulp."""
+    return f"Sleef_{name.partition('_')[0]}f8_{'u05' if name == 'sqrt' else 'u10'}"
+
+
+def speed_section(program: Path, names: list[str], runs: int, sleef: Path | None) -> str:
+    """Return the section on speed.
+
+    Args:
+        program: the built program.
+        names: the functions.
+        runs: of each loop.
+        sleef: SLEEF's library; None: without a comparison.
+    """
     found: dict[str, list[float]] = {}
     copy = math.inf
     for name in names:
         low, high = INTERVALS[name]
         arguments = ["time", name, str(low), str(high), str(SIZE), str(runs)]
-        copied, sse2, avx2, library = map(float, run([str(program), *arguments]).split())
+        if sleef and name not in WITHOUT_SLEEF:
+            arguments += [str(sleef.resolve()), _sleef_symbol(name)]
+        copied, sse2, avx2, library, *peer = map(float, run([str(program), *arguments]).split())
         copy = min(copy, copied)
-        found[name] = [sse2, avx2, library / avx2, (_onnxruntime(name, runs) or 0) / avx2]
+        others = [library, _onnxruntime(name, runs) or 0, *(peer or [0] if sleef else [])]
+        found[name] = [sse2, avx2, *(seconds / avx2 for seconds in others)]
     rows = [
         [
             f"`{name}`",
@@ -140,15 +161,16 @@ def speed_section(program: Path, names: list[str], runs: int) -> str:
         for name, (sse2, avx2, *ratios) in found.items()
     ]
     head = ["", "SSE2, us", "AVX2, us", "SSE2 / memcpy", "AVX2 / memcpy"]
-    head += ["C library / AVX2", "onnxruntime / AVX2"]
+    head += ["C library / AVX2", "onnxruntime / AVX2", *(["SLEEF / AVX2"] if sleef else [])]
     return f"""\
 ## Elementary functions: speed
 
-    python -m benchmarks.math --output benchmarks
+    python -m benchmarks.math{" --sleef libsleef.so" if sleef else ""} --output benchmarks
 
 {results_file.machine()}, {compiler_version("x64")};
 minima of {runs} runs, 2^20 floats, one core; memcpy takes {1e6 * copy:.0f} us.
 onnxruntime chooses its instructions itself. Loops are not unrolled here.
+{f"SLEEF is {sleef.resolve().name}." if sleef else ""}
 
 {results_file.table(head, rows)}
 """
@@ -185,6 +207,7 @@ def main() -> None:
     parser = results_file.parser("math", __doc__, runs=21)
     parser.add_argument("names", nargs="*", help="functions; default: all")
     parser.add_argument("--exhaustive", action="store_true", help="errors instead of speed")
+    parser.add_argument("--sleef", type=Path, help="libsleef.so, to compare the speed with")
     parser.add_argument("--stride", type=int, default=1, help="of the bits of arguments")
     options = parser.parse_args()
     names = options.names or [name for name in INTERVALS if name != "pow" or not options.exhaustive]
@@ -193,7 +216,7 @@ def main() -> None:
         if options.exhaustive:
             text = error_section(program, names, options.stride)
         else:
-            text = speed_section(program, names, options.runs)
+            text = speed_section(program, names, options.runs, options.sleef)
     section = "math-errors" if options.exhaustive else "math"
     results_file.finish(options.output, section, text)
 

@@ -1,4 +1,6 @@
-/* The functions of one argument in opkit/compute/math.h: FOR_EACH(X) is X(name) for each of them.
+/*
+ * The functions of one argument in opkit/compute/math.h: FOR_EACH(X) is X(name) for each of them,
+ * FOR_EACH_ROW(X) for each function of rows.
  */
 #ifndef MATH_FUNCTIONS_H
 #define MATH_FUNCTIONS_H
@@ -25,5 +27,10 @@
     X(cos_fast)     \
     X(tan_fast)     \
     X(tanh_fast)
+
+#define FOR_EACH_ROW(X) \
+    X(sin_row)          \
+    X(cos_row)          \
+    X(tan_row)
 
 #endif

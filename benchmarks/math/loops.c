@@ -16,6 +16,14 @@
     }
 FOR_EACH(LOOP)
 
+#define ROW(name)                                                                       \
+    void JOIN(name, VARIANT)(const float *restrict x, float *restrict y, size_t count); \
+    void JOIN(name, VARIANT)(const float *restrict x, float *restrict y, size_t count)  \
+    {                                                                                   \
+        opkit_##name(x, y, count);                                                      \
+    }
+FOR_EACH_ROW(ROW)
+
 void JOIN(pow, VARIANT)(const float *restrict x, float *restrict y, size_t count);
 void JOIN(pow, VARIANT)(const float *restrict x, float *restrict y, size_t count)
 {

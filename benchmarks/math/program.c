@@ -1,13 +1,15 @@
 /*
  * program check NAME STRIDE LAST    the function on every STRIDEth float up to the magnitude LAST
- * program time NAME LOW HIGH COUNT RUNS    its loops on COUNT numbers
+ * program time NAME LOW HIGH COUNT RUNS [SLEEF SYMBOL]    its loops on COUNT numbers
  *
  * The exact values are those of glibc's vector library in double, whose error is at most 4 ulp of a
  * double. `check` prints for each build of the loops: the maximum distance to the float nearest to
  * the exact value, how many results have other bits, and the argument of the maximum. `time` prints
- * the seconds of memcpy, of each build, and of the C library's function.
+ * the seconds of memcpy, of each build, of the C library's function, and of the function SYMBOL of
+ * 8 floats in the library SLEEF.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
@@ -19,6 +21,7 @@
 #include "functions.h"
 
 typedef double doubles __attribute__((vector_size(32)));
+typedef float floats __attribute__((vector_size(32)));
 typedef void loop(const float *x, float *y, size_t count);
 
 #define WIDE(name) doubles _ZGVdN4v_##name(doubles)
@@ -55,6 +58,9 @@ WIDE(erf);
 #define exact_cos_fast exact_cos
 #define exact_tan_fast exact_tan
 #define exact_tanh_fast exact_tanh
+#define exact_sin_row exact_sin
+#define exact_cos_row exact_cos
+#define exact_tan_row exact_tan
 
 static doubles exact_sqrt(doubles x)
 {
@@ -88,6 +94,9 @@ static float rsqrtf(float x)
 #define cos_fastf cosf
 #define tan_fastf tanf
 #define tanh_fastf tanhf
+#define sin_rowf sinf
+#define cos_rowf cosf
+#define tan_rowf tanf
 
 enum {
     BUILDS = 3
@@ -126,14 +135,14 @@ static const struct domain sigmoid_domain = {-200, 200, 0, 1};
 static const struct {
     const char *name;
     const struct domain *domain;
-} domains[] = {
-    {"exp", &exp_domain},      {"expm1", &expm1_domain},     {"log", &log_domain},
-    {"log1p", &log1p_domain},  {"sin", &sin_domain},         {"cos", &sin_domain},
-    {"tan", &sin_domain},      {"asin", &asin_domain},       {"acos", &asin_domain},
-    {"atan", &atan_domain},    {"sinh", &sinh_domain},       {"cosh", &cosh_domain},
-    {"tanh", &tanh_domain},    {"erf", &tanh_domain},        {"sqrt", &log_domain},
-    {"rsqrt", &rsqrt_domain},  {"sigmoid", &sigmoid_domain}, {"sin_fast", &sin_domain},
-    {"cos_fast", &sin_domain}, {"tan_fast", &sin_domain},    {"tanh_fast", &tanh_domain}};
+} domains[] = {{"exp", &exp_domain},      {"expm1", &expm1_domain},     {"log", &log_domain},
+               {"log1p", &log1p_domain},  {"sin", &sin_domain},         {"cos", &sin_domain},
+               {"tan", &sin_domain},      {"asin", &asin_domain},       {"acos", &asin_domain},
+               {"atan", &atan_domain},    {"sinh", &sinh_domain},       {"cosh", &cosh_domain},
+               {"tanh", &tanh_domain},    {"erf", &tanh_domain},        {"sqrt", &log_domain},
+               {"rsqrt", &rsqrt_domain},  {"sigmoid", &sigmoid_domain}, {"sin_fast", &sin_domain},
+               {"cos_fast", &sin_domain}, {"tan_fast", &sin_domain},    {"tanh_fast", &tanh_domain},
+               {"sin_row", &sin_domain},  {"cos_row", &sin_domain},     {"tan_row", &sin_domain}};
 
 static const struct domain *domain_of(const char *name)
 {
@@ -155,6 +164,7 @@ static const struct domain *domain_of(const char *name)
         }                                                              \
     }
 FOR_EACH(DECLARE)
+FOR_EACH_ROW(DECLARE)
 
 loop pow_sse2, pow_avx2, pow_fused;
 static void pow_library(const float *x, float *y, size_t count)
@@ -166,7 +176,7 @@ static void pow_library(const float *x, float *y, size_t count)
 
 #define ENTRY(name) {#name, {name##_sse2, name##_avx2, name##_fused}, name##_library, exact_##name},
 static const struct function functions[] = {
-    FOR_EACH(ENTRY){"pow", {pow_sse2, pow_avx2, pow_fused}, pow_library, NULL}};
+    FOR_EACH(ENTRY) FOR_EACH_ROW(ENTRY){"pow", {pow_sse2, pow_avx2, pow_fused}, pow_library, NULL}};
 
 static const struct function *find(const char *name)
 {
@@ -307,10 +317,36 @@ static void copy(const float *x, float *y, size_t count)
     memcpy(y, x, count * sizeof *y);
 }
 
+static floats (*sleef)(floats);
+
+static void call_sleef(const float *x, float *y, size_t count)
+{
+    for (size_t i = 0; i < count; i += 8) {
+        floats values;
+        memcpy(&values, x + i, sizeof values);
+        values = sleef(values);
+        memcpy(y + i, &values, sizeof values);
+    }
+}
+
+/* Loads a function of SLEEF. */
+static void load_sleef(const char *library, const char *symbol)
+{
+    void *handle = dlopen(library, RTLD_NOW);
+
+    *(void **)&sleef = handle == NULL ? NULL : dlsym(handle, symbol);
+    if (sleef == NULL) {
+        fprintf(stderr, "%s\n", dlerror());
+        exit(2);
+    }
+}
+
 /* Sums the minima of parts, so that another process disturbs only a part; memcpy is one call. */
 static void measure(const struct function *function, float low, float high, size_t count, int runs)
 {
-    loop *const loops[] = {copy, function->builds[0], function->builds[1], function->library};
+    loop *const loops[] = {copy, function->builds[0], function->builds[1], function->library,
+                           call_sleef};
+    const size_t loop_count = sizeof loops / sizeof *loops - (sleef == NULL);
     float *x = malloc(count * sizeof *x), *y = calloc(count, sizeof *y);
     double *best = calloc(count, sizeof *best);
 
@@ -321,7 +357,7 @@ static void measure(const struct function *function, float low, float high, size
     for (size_t i = 0; i < count; i++) {
         x[i] = low + (high - low) * (float)((double)rand() / RAND_MAX);
     }
-    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
+    for (size_t i = 0; i < loop_count; i++) {
         const size_t part = i == 0 ? count : 1 << 15, parts = count / part;
         double total = 0;
         for (int run = 0; run < runs; run++) {
@@ -348,7 +384,10 @@ int main(int count, char **words)
         check(find(words[2]), strtoull(words[3], NULL, 10), strtof(words[4], NULL));
         return 0;
     }
-    if (count == 7 && strcmp(words[1], "time") == 0) {
+    if ((count == 7 || count == 9) && strcmp(words[1], "time") == 0) {
+        if (count == 9) {
+            load_sleef(words[7], words[8]);
+        }
         measure(find(words[2]), strtof(words[3], NULL), strtof(words[4], NULL),
                 strtoull(words[5], NULL, 10), atoi(words[6]));
         return 0;

@@ -1,6 +1,7 @@
 """Measure the library's operators of ONNX against onnxruntime, on one core.
 
     python -m benchmarks.operators [--operators DFT] [--runs 9] [--output benchmarks] [--record]
+    python -m benchmarks.operators --shapes [--operators DFT] [--runs 9] [--output benchmarks]
 
 Prints a table; with --output, writes it into RESULTS.md of that folder. With --record, writes the
 facts about the operators into operators/measured.yml, from where the READMEs of new repositories
@@ -10,6 +11,9 @@ A time is that of the CPU kernel that PPLNN calls, in the harness and with the f
 of onnxruntime, that of a run with one thread, whose inputs and outputs are bound, without the time
 of a run that computes nothing: a copy of one element. The programs take turns, and the minimum
 counts: noise only adds. The facts are of the first of an operator's calls.
+
+The second form measures all operators on the same shapes, and on a real model's, that of the facts;
+with --output, it draws operators.svg, too.
 """
 
 from __future__ import annotations
@@ -30,6 +34,8 @@ import yaml
 import rknn_op.creation.operator_library
 from benchmarks import results_file
 from benchmarks.operators.calls import CALLS
+from benchmarks.operators.picture import ratio_map
+from benchmarks.operators.shapes import SHAPES, sample
 from benchmarks.programs import compiler_version
 from opkit.check.operators import Operator
 from opkit.runtimes.invocation import Array, Invocation, Kernel, RunOptions
@@ -41,13 +47,20 @@ from tests.operators.oracle import Call, assert_all_close, node_model, run_by_on
 from tests.repositories import EXAMPLES, Repository
 
 COMMAND = "python -m benchmarks.operators --output benchmarks --record"
+COMMAND_OF_SHAPES = "python -m benchmarks.operators --shapes --output benchmarks"
+PICTURE = "operators.svg"
 AIM, AIM_OF_ALL = 1.0, 0.6
+AIM_OF_SHAPES, AIMS_OF_MEANS = 1.1, {"SSE2": 0.40, "AVX2": 0.30}
 OPSET = 21
 """Of the models, but for younger operators."""
 COLUMNS = BASELINE, WIDE = "SSE2", "AVX2"
 RUNTIME = "pplnn"
 LIMIT = 0.3  # seconds of the calls of one turn, at most
-MAX_CALLS = 20
+LIMIT_OF_SHAPES = 0.05
+MIN_CALLS, MAX_CALLS = 3, 20  # of a turn; the first one brings new memory into the process
+MIN_SECONDS = 5e-7  # the noise of a run of onnxruntime
+MODEL = "model"
+COLUMNS_OF_SHAPES = (*[*SHAPES][:-1], MODEL, [*SHAPES][-1])
 
 
 @dataclass(frozen=True)
@@ -178,6 +191,7 @@ def measured_call(
     call: Call,
     kernels: Mapping[str, tuple[Operator, Kernel]],
     runs: int,
+    limit: float = LIMIT,
 ) -> Result:
     """Measure a call of an operator.
 
@@ -186,6 +200,7 @@ def measured_call(
         call: of the operator.
         kernels: column -> the operator's repository and its kernel.
         runs: the number of turns.
+        limit: of the seconds of onnxruntime in a turn.
     """
     op_type = operator.spec.name
     theirs = onnxruntime_candidate(op_type, call, max(OPSET, operator.onnx or 0))
@@ -199,13 +214,25 @@ def measured_call(
 
     nothing = onnxruntime_candidate("Identity", Call({"input": np.zeros(1, np.float32)}, {}), OPSET)
     candidates = {"nothing": nothing, "": theirs, **ours}
-    count = min(MAX_CALLS, max(1, int(LIMIT / theirs.seconds(1))))
+    count = min(MAX_CALLS, max(MIN_CALLS, int(limit / theirs.seconds(1))))
     times = dict.fromkeys(candidates, math.inf)
     for _ in range(runs):
         for name, candidate in candidates.items():
             times[name] = min(times[name], candidate.seconds(count))
-    seconds = times[""] - times["nothing"]
+    seconds = max(MIN_SECONDS, times[""] - times["nothing"])
     return Result(operator, call, seconds, {column: times[column] / seconds for column in ours})
+
+
+def measured_shapes(operator: LibraryOperator, runs: int, folder: Path) -> dict[str, Result]:
+    """Measure an operator on the common shapes and on a model's; return shape -> its result."""
+    name = operator.spec.name
+    kernels = {each: built_kernel(operator, each, folder) for each in columns_of(operator)}
+    samples = {shape: sample(name, shape) for shape in SHAPES} | {MODEL: CALLS[name][0]}
+    return {
+        shape: measured_call(operator, found.call(), kernels, runs, LIMIT_OF_SHAPES)
+        for shape in COLUMNS_OF_SHAPES
+        if (found := samples[shape])
+    }
 
 
 def geometric_mean(ratios: Sequence[float]) -> float:
@@ -271,6 +298,79 @@ of {BASELINE}: at most {AIM:g} x each, {AIM_OF_ALL:g} x in the geometric mean.
 """
 
 
+def section_of_shapes(found: Mapping[str, Mapping[str, Result]], runs: int) -> str:
+    """Return the section of RESULTS.md on shapes.
+
+    Args:
+        found: operator -> shape -> its result.
+        runs: the number of turns.
+    """
+    means = []
+    for column, aim in AIMS_OF_MEANS.items():
+        ratios = {
+            shape: [
+                _ratio(results[shape], column) for results in found.values() if shape in results
+            ]
+            for shape in COLUMNS_OF_SHAPES
+        }
+        of_all = geometric_mean([each for some in ratios.values() for each in some])
+        cells = [f"{geometric_mean(some):.2f}" for some in ratios.values()]
+        means.append([column, *cells, f"{of_all:.2f}", "yes" if of_all <= aim else "**no**"])
+    slow = [
+        [name, shape, described(result.call), f"{result.seconds * 1e3:.4f}", f"{ratio:.2f}"]
+        for name, results in found.items()
+        for shape, result in results.items()
+        if (ratio := _ratio(result, WIDE)) > AIM_OF_SHAPES
+    ]
+    aims = ", ".join(f"{aim:.2f} with {column}" for column, aim in AIMS_OF_MEANS.items())
+    return f"""\
+## The operator library on common shapes
+
+    {COMMAND_OF_SHAPES}
+
+{results_file.machine()}, onnxruntime {onnxruntime.__version__},
+{compiler_version("x64")}. Minima of {runs} turns on one core, with one thread; of our
+time by onnxruntime's. Tables of floats: {_sizes()}; some operators with more work for an element
+have fewer rows. Operators without AVX2 of their own count with their only time. Times of
+onnxruntime below {MIN_SECONDS * 1e6:g} us, which are noise, count as that. The aim is at most
+{AIM_OF_SHAPES:g} x each with {WIDE}, in the geometric mean {aims}.
+[The picture]({PICTURE}) has the ratio of each operator on each shape, with {WIDE}.
+
+{results_file.table(["geometric means", *COLUMNS_OF_SHAPES, "all", "aim holds"], means)}
+
+Above the aim:
+
+{results_file.table(["", "shape", "inputs", "onnxruntime, ms", WIDE], slow)}
+"""
+
+
+def _ratio(result: Result, column: str) -> float:
+    """Return the ratio of a column, or of a kernel without it the only one."""
+    return result.ratios.get(column, result.ratios[BASELINE])
+
+
+def _sizes() -> str:
+    """Return the shapes as text."""
+    return ", ".join(f"{name} is {rows}x{length}" for name, (rows, length) in SHAPES.items())
+
+
+def write_shapes(chosen: Sequence[LibraryOperator], runs: int, output: Path | None) -> None:
+    """Measure operators on the common shapes, and print; with a folder, write and draw."""
+    found: dict[str, dict[str, Result]] = {}
+    for operator in chosen:
+        with tempfile.TemporaryDirectory() as folder:
+            found[operator.spec.name] = results = measured_shapes(operator, runs, Path(folder))
+        ratios = [f"{shape} {_ratio(each, WIDE):.2f}" for shape, each in results.items()]
+        print(f"{operator.spec.name}: {', '.join(ratios)}", flush=True)
+    results_file.finish(output, "operator-shapes", section_of_shapes(found, runs))
+    if output:
+        ratios_of = {
+            name: {shape: _ratio(each, WIDE) for shape, each in results.items()}
+            for name, results in found.items()
+        }
+        (output / PICTURE).write_text(ratio_map(COLUMNS_OF_SHAPES, ratios_of))
+
+
 def main() -> None:
     """Measure, print, and write with --output."""
     known = {
@@ -280,9 +380,13 @@ def main() -> None:
     }
     parser = results_file.parser("operators", __doc__, runs=9)
     parser.add_argument("--operators", nargs="+", choices=known, default=[*known])
+    parser.add_argument("--shapes", action="store_true", help="measure the common shapes")
     parser.add_argument("--record", action="store_true", help="write operators/measured.yml")
     options = parser.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    if options.shapes:
+        write_shapes([known[name] for name in options.operators], options.runs, options.output)
+        return
     results: list[Result] = []
     for name in options.operators:
         with tempfile.TemporaryDirectory() as folder:

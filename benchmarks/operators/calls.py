@@ -70,11 +70,11 @@ def constant(values: Any, dtype: Any = np.int64) -> Make:
     return lambda _: np.array(values, dtype)
 
 
-def boxes(count: int) -> Make:
-    """Make boxes [1, count, 4], of which many overlap: y1, x1, y2, x2."""
+def boxes(count: int, batch: int = 1) -> Make:
+    """Make boxes [batch, count, 4], of which many overlap: y1, x1, y2, x2."""
 
     def make(random: np.random.Generator) -> Array:
-        low = random.uniform(0, 600, (1, count, 2))
+        low = random.uniform(0, 600, (batch, count, 2))
         return np.concatenate([low, low + random.uniform(8, 80, low.shape)], -1).astype(np.float32)
 
     return make
@@ -117,9 +117,8 @@ _REDUCTIONS = (
 )
 
 
-def _elementwise(part: int) -> dict[str, Sample]:
-    """Return the calls of elementwise operators."""
-    features = (1, 256 // part, 64 // part, 64 // part)
+def elementwise(features: tuple[int, ...]) -> dict[str, Sample]:
+    """Return the calls of elementwise operators on tensors of a shape."""
     return {
         **{
             name: Sample({_NAMED_INPUT.get(name, "X"): make(*features)})
@@ -253,17 +252,22 @@ def _indexing(part: int) -> dict[str, Sample]:
     }
 
 
-def _reductions(part: int) -> dict[str, Sample]:
-    """Return the calls of reductions and normalizations."""
+def reductions(shape: tuple[int, ...], axes: list[int]) -> dict[str, Sample]:
+    """Return the calls of reductions of a tensor along axes."""
+    return {
+        name: Sample({"data": uniform(0.5, 1.5, *shape), "axes": constant(axes)})
+        for name in _REDUCTIONS
+    }
+
+
+def _normalizations(part: int) -> dict[str, Sample]:
+    """Return the calls of reductions, normalizations and small matrices."""
     rows = 4096 // part
     features = (1, 256 // part, 64 // part, 64 // part)
     hidden = (1, 128 // part, 768)
     image = {"scale": normal(features[1]), "bias": normal(features[1])}
     return {
-        **{
-            name: Sample({"data": uniform(0.5, 1.5, *features), "axes": constant([2, 3])})
-            for name in _REDUCTIONS
-        },
+        **reductions(features, [2, 3]),
         "LpPool": Sample({"X": normal(*features)}, {"kernel_shape": [3, 3], "strides": [2, 2]}),
         "GlobalLpPool": Sample({"X": normal(*features)}),
         "GroupNormalization": Sample({"X": normal(*features), **image}, {"num_groups": 32}),
@@ -340,11 +344,12 @@ def _samples(part: int) -> dict[str, Sample]:
     Args:
         part: divides the sizes that models vary; 1: those of detectors and text encoders.
     """
+    features = (1, 256 // part, 64 // part, 64 // part)
     return (
-        _elementwise(part)
+        elementwise(features)
         | _sampling(part)
         | _indexing(part)
-        | _reductions(part)
+        | _normalizations(part)
         | _sequences(part)
         | _quantized(part)
     )

@@ -25,6 +25,7 @@ enum {
     EINSUM_ROWS = 32, /* rows, columns and terms of a block */
     EINSUM_COLUMNS = 128,
     EINSUM_TERMS = 128,
+    EINSUM_MAX_TERMS = 1024, /* of a block with fewer columns */
     EINSUM_TILE_ROWS = 4,
     EINSUM_LANES = 8 /* columns of a vector */
 };
@@ -275,6 +276,13 @@ static void einsum_offsets(const struct einsum_group *group, size_t tensor, size
     size_t places[EINSUM_MAX_INDICES];
     size_t offset = 0;
 
+    if (group->rank == 1) {
+        const size_t step = group->indices[0]->steps[tensor];
+        for (size_t place = 0; place < count; place++) {
+            offsets[place] = (start + place) * step;
+        }
+        return;
+    }
     for (size_t i = 0; i < group->rank; i++) {
         places[i] = start % group->indices[i]->side;
         start /= group->indices[i]->side;
@@ -522,21 +530,28 @@ static void einsum_multiply(const struct einsum_task *task, const float *left, c
                             float *y, struct einsum_block *block)
 {
     const size_t other = 1 - task->left;
-    size_t places[EINSUM_COLUMNS], left_terms[EINSUM_TERMS], right_terms[EINSUM_TERMS];
+    size_t places[EINSUM_COLUMNS], left_terms[EINSUM_MAX_TERMS], right_terms[EINSUM_MAX_TERMS];
 
     for (size_t column = 0; column < task->columns.size; column += EINSUM_COLUMNS) {
         block->columns = einsum_min(task->columns.size - column, EINSUM_COLUMNS);
         einsum_offsets(&task->columns, EINSUM_OUTPUT, column, block->columns, block->column_places);
-        for (size_t term = 0; term < task->terms.size; term += EINSUM_TERMS) {
-            block->terms = einsum_min(task->terms.size - term, EINSUM_TERMS);
+        /* The fewer columns, the more terms: rows in memory are read in longer pieces. */
+        const size_t tiles = (block->columns + block->kernel.width - 1) / block->kernel.width;
+        const size_t most_terms = einsum_min(
+            EINSUM_COLUMNS / (tiles * block->kernel.width) * EINSUM_TERMS, EINSUM_MAX_TERMS);
+        for (size_t term = 0; term < task->terms.size; term += most_terms) {
+            block->terms = einsum_min(task->terms.size - term, most_terms);
+            const size_t most_tiles =
+                EINSUM_ROWS * EINSUM_TERMS / EINSUM_TILE_ROWS / block->terms; /* if packed */
+            const size_t most_rows = einsum_min(most_tiles * EINSUM_TILE_ROWS, EINSUM_ROWS);
             block->is_first = term == 0;
             einsum_offsets(&task->terms, task->left, term, block->terms, left_terms);
             einsum_offsets(&task->terms, other, term, block->terms, right_terms);
             einsum_offsets(&task->columns, other, column, block->columns, places);
             einsum_pack(right, places, block->columns, block->kernel.width, right_terms,
                         block->terms, block->right);
-            for (size_t row = 0; row < task->rows.size; row += EINSUM_ROWS) {
-                block->rows = einsum_min(task->rows.size - row, EINSUM_ROWS);
+            for (size_t row = 0; row < task->rows.size; row += most_rows) {
+                block->rows = einsum_min(task->rows.size - row, most_rows);
                 einsum_offsets(&task->rows, EINSUM_OUTPUT, row, block->rows, block->row_places);
                 einsum_offsets(&task->rows, task->left, row, block->rows, places);
                 einsum_set_rows(block, left, places, left_terms);

@@ -8,7 +8,7 @@
  *
  * A few best elements are a sorted list, into which better ones are inserted. For more of them, the
  * first passes over a long row find a key that at least k elements reach, and not many more: these
- * are sorted. Otherwise, a heap of the k best elements so far has the worst of them at its root.
+ * are sorted. If they are too many, a heap of the k best of them so far has the worst at its root.
  * Most elements are worse than the worst of list or heap, which is found for a block of them at
  * once. The heap is in the memory of `indices`: no allocation.
  */
@@ -125,32 +125,22 @@ static inline void topk_sift(const struct topk_heap *heap, size_t hole, uint64_t
     heap->entries[hole * pitch] = entry;
 }
 
-/* Makes a heap of the first elements. */
-static void topk_start(const struct topk_heap *heap)
+/* Makes a heap of its entries in any order. */
+static void topk_order(const struct topk_heap *heap)
 {
-    const struct topk_row *row = heap->row;
-    uint32_t key;
-
-    for (size_t i = 0; i < heap->size; i++) {
-        if (row->x->type == OPKIT_INT64) {
-            heap->entries[i * row->pitch] = i;
-        } else {
-            topk_compute_keys(row, i, 1, &key);
-            heap->entries[i * row->pitch] = topk_entry(key, i);
-        }
-    }
     for (size_t i = heap->size / 2; i-- > 0;) {
-        topk_sift(heap, i, heap->entries[i * row->pitch]);
+        topk_sift(heap, i, heap->entries[i * heap->row->pitch]);
     }
 }
 
-/* Offers the other elements to the heap, by their keys. */
-static void topk_scan_keys(const struct topk_heap *heap)
+/* Fills a heap with the best elements, by their keys; at least its size of them reach `floor`. */
+static void topk_scan_keys(const struct topk_heap *heap, uint32_t floor)
 {
     const struct topk_row *row = heap->row;
     uint32_t keys[TOPK_BLOCK];
+    size_t found = 0;
 
-    for (size_t start = heap->size; start < row->length; start += TOPK_BLOCK) {
+    for (size_t start = 0; start < row->length; start += TOPK_BLOCK) {
         const size_t rest = row->length - start;
         const size_t count = rest < TOPK_BLOCK ? rest : (size_t)TOPK_BLOCK;
         uint32_t best = 0;
@@ -159,11 +149,16 @@ static void topk_scan_keys(const struct topk_heap *heap)
         for (size_t i = 0; i < count; i++) {
             best = keys[i] > best ? keys[i] : best;
         }
-        if (best <= heap->entries[0] >> 32) { /* of equal ones, the root is the first */
-            continue;
+        if (found == heap->size && best <= heap->entries[0] >> 32) {
+            continue; /* of equal ones, the root is the first */
         }
         for (size_t i = 0; i < count; i++) {
-            if (keys[i] > heap->entries[0] >> 32) {
+            if (found < heap->size && keys[i] >= floor) {
+                heap->entries[found++ * row->pitch] = topk_entry(keys[i], start + i);
+                if (found == heap->size) {
+                    topk_order(heap);
+                }
+            } else if (found == heap->size && keys[i] > heap->entries[0] >> 32) {
                 topk_sift(heap, 0, topk_entry(keys[i], start + i));
             }
         }
@@ -173,6 +168,10 @@ static void topk_scan_keys(const struct topk_heap *heap)
 /* The same for elements of int64. */
 static void topk_scan_int64(const struct topk_heap *heap)
 {
+    for (size_t i = 0; i < heap->size; i++) {
+        heap->entries[i * heap->row->pitch] = i;
+    }
+    topk_order(heap);
     for (size_t i = heap->size; i < heap->row->length; i++) {
         if (topk_is_worse(heap->row, heap->entries[0], i)) {
             topk_sift(heap, 0, i);
@@ -341,19 +340,20 @@ static void topk_sort_by_keys(uint64_t *entries, uint64_t *other, size_t count)
 }
 
 /*
- * Finds and sorts the best elements of a row, of which few are candidates, without a heap. Returns
+ * Finds and sorts the best elements of a row, of which few reach the floor, without a heap. Returns
  * false if there are too many candidates.
  */
-static bool topk_select(const struct topk_heap *heap)
+static bool topk_select(const struct topk_heap *heap, uint32_t floor)
 {
     const struct topk_row *row = heap->row;
-    const bool is_long = row->length >= TOPK_LONG && heap->size <= TOPK_CANDIDATES / 2;
-    const uint32_t floor = is_long ? topk_find_floor(row, heap->size) : 0;
     uint64_t entries[TOPK_CANDIDATES + TOPK_BLOCK], other[TOPK_CANDIDATES];
     uint32_t keys[TOPK_BLOCK];
     size_t found = 0;
 
     if (floor == 0 && (row->length > TOPK_CANDIDATES || row->length > 8 * heap->size)) {
+        return false;
+    }
+    if (heap->size > TOPK_CANDIDATES / 2 && row->length > TOPK_CANDIDATES) {
         return false;
     }
     for (size_t start = 0; start < row->length; start += TOPK_BLOCK) {
@@ -375,6 +375,18 @@ static bool topk_select(const struct topk_heap *heap)
         heap->entries[i * row->pitch] = entries[i];
     }
     return true;
+}
+
+/* Finds and sorts the best elements of a row by their keys. */
+static void topk_run_keys(const struct topk_heap *heap)
+{
+    const bool is_long = heap->row->length >= TOPK_LONG;
+    const uint32_t floor = is_long ? topk_find_floor(heap->row, heap->size) : 0;
+
+    if (!topk_select(heap, floor)) {
+        topk_scan_keys(heap, floor);
+        topk_sort(*heap);
+    }
 }
 
 /* Writes elements and indices instead of the entries, from the offset `first` on. */
@@ -475,13 +487,10 @@ static const char *topk_compute(const struct topk_inputs *inputs, const struct t
             if (x->type != OPKIT_INT64 && k <= TOPK_LIST) {
                 topk_scan_list(&heap);
             } else if (x->type == OPKIT_INT64) {
-                topk_start(&heap);
                 topk_scan_int64(&heap);
                 topk_sort(heap);
-            } else if (!topk_select(&heap)) {
-                topk_start(&heap);
-                topk_scan_keys(&heap);
-                topk_sort(heap);
+            } else {
+                topk_run_keys(&heap);
             }
             topk_write(&heap, outputs, first);
         }

@@ -367,89 +367,87 @@ static inline float opkit_log1p(float x)
 
 /* ---- Trigonometric functions ----------------------------------------------------------------- */
 
-/*
- * 2 / pi in three parts, each for five ranges of |x|, which start at 0, 2^33, 2^57, 2^81 and 2^105:
- * without the bits whose product with x is a multiple of 4, and so that the products of x and both
- * first parts are exact (M. Payne and R. Hanek, Radian reduction for trigonometric functions,
- * 1983).
- */
-static const double opkit_two_per_pi[3][5] = {
-    {0.63661977089941502, 0.0038072723618824966, 7.1182464870395146e-11, 2.276010047810136e-18,
-     2.8376220084145199e-25},
-    {1.4681663246252086e-09, 5.6988463969544212e-12, 1.0760572545734701e-19, 2.5268260189002822e-26,
-     9.3720065002030071e-34},
-    {2.2760100730783962e-18, 5.339561948311227e-20, 2.6500404813346476e-27, 1.6682867668608239e-34,
-     4.4206760159401192e-42},
-};
-
-/* Returns bits that change `from` into `to` if the condition holds, else 0. */
-static inline uint64_t opkit_change_if(int condition, double from, double to)
-{
-    const uint64_t mask = 0U - (uint64_t)condition;
-    return mask & (opkit_double_bits(from) ^ opkit_double_bits(to));
-}
-
-/* Returns a part for the range of a magnitude; without loads, which could not be vectorized. */
-static inline double opkit_part_of_two_per_pi(float magnitude, const double parts[5])
-{
-    const uint64_t change = opkit_change_if(magnitude >= 8589934592.0F, parts[0], parts[1]) ^
-                            opkit_change_if(magnitude >= 1.44115188e17F, parts[1], parts[2]) ^
-                            opkit_change_if(magnitude >= 2.41785164e24F, parts[2], parts[3]) ^
-                            opkit_change_if(magnitude >= 4.05648192e31F, parts[3], parts[4]);
-    return opkit_double_from_bits(opkit_double_bits(parts[0]) ^ change);
-}
-
-/* x = (quadrant + fraction) * pi / 2, up to a multiple of 2 pi; |fraction| is at most 1/2. */
+/* x = quadrant * pi / 2 + rest - excess, up to a multiple of 2 pi; |rest| is at most pi / 4. */
 struct opkit_angle {
-    double fraction;
+    float rest, excess;
     uint32_t quadrant; /* in the last two bits */
 };
 
-static inline struct opkit_angle opkit_split_angle(float x)
+/* Returns the one of five values that belongs to the range of a magnitude. */
+static inline double opkit_of_range(double magnitude, double from_0, double from_2_45,
+                                    double from_2_66, double from_2_87, double from_2_108)
 {
-    const float magnitude = opkit_magnitude(x);
-    const double wide = (double)x;
-    const double product0 = wide * opkit_part_of_two_per_pi(magnitude, opkit_two_per_pi[0]);
-    const double product1 = wide * opkit_part_of_two_per_pi(magnitude, opkit_two_per_pi[1]);
-    const double product2 = wide * opkit_part_of_two_per_pi(magnitude, opkit_two_per_pi[2]);
-    const double rounded0 = product0 + OPKIT_DOUBLE_ROUNDER;
-    const double fraction0 = product0 - (rounded0 - OPKIT_DOUBLE_ROUNDER);
-    const double rounded1 = (fraction0 + product1) + OPKIT_DOUBLE_ROUNDER;
-    const double n = rounded1 - OPKIT_DOUBLE_ROUNDER;
-    struct opkit_angle angle;
-
-    angle.fraction = ((fraction0 - n) + product1) + product2;
-    angle.quadrant = (uint32_t)opkit_double_bits(rounded0) + (uint32_t)opkit_double_bits(rounded1);
-    return angle;
-}
-
-/* The same for |x| < 2^33. */
-static inline struct opkit_angle opkit_split_limited_angle(float x)
-{
-    const double wide = (double)x;
-    const double product0 = wide * opkit_two_per_pi[0][0];
-    const double product1 = wide * opkit_two_per_pi[1][0];
-    const double rounded = (product0 + product1) + OPKIT_DOUBLE_ROUNDER;
-    const double n = rounded - OPKIT_DOUBLE_ROUNDER;
-    struct opkit_angle angle;
-
-    angle.fraction = ((product0 - n) + product1) + wide * opkit_two_per_pi[2][0];
-    angle.quadrant = (uint32_t)opkit_double_bits(rounded);
-    return angle;
+    const double low = magnitude < 35184372088832.0 ? from_0 : from_2_45;
+    const double high = magnitude < 1.5474250491067253e+26 ? from_2_66 : from_2_87;
+    const double middle = magnitude < 7.3786976294838206e+19 ? low : high;
+    return magnitude < 3.2451855365842673e+32 ? middle : from_2_108;
 }
 
 #define OPKIT_HALF_PI 1.5707963267948966
+
+static inline struct opkit_angle opkit_split_angle(float x)
+{
+    const double wide = (double)x;
+    const double magnitude = (double)opkit_magnitude(x);
+    /*
+     * 2 / pi in three parts, without the bits whose product with x is a multiple of 4, and so that
+     * the products of x and both first parts are exact (M. Payne and R. Hanek, Radian reduction
+     * for trigonometric functions, 1983).
+     */
+    const double part0 =
+        opkit_of_range(magnitude, 0.63661977089941502, 2.0449648729936598e-07,
+                       2.4187823967992744e-13, 1.0760572788072771e-19, 7.6967048473567051e-26);
+    const double part1 =
+        opkit_of_range(magnitude, 1.4681663246252086e-09, 2.9370955127187795e-16,
+                       3.2543805045785129e-23, 2.2665977992894375e-28, 1.6682867657019525e-34);
+    const double part2 =
+        opkit_of_range(magnitude, 2.2760100730783962e-18, 2.7653040394377357e-24,
+                       1.0455616024900778e-30, 5.6675570577803892e-37, 1.1588713353428143e-43);
+    const double product0 = wide * part0;
+    const double product1 = wide * part1;
+    const double product2 = wide * part2;
+    const double rounded = (product0 + product1) + OPKIT_DOUBLE_ROUNDER;
+    const double n = rounded - OPKIT_DOUBLE_ROUNDER;
+    const double angle = (((product0 - n) + product1) + product2) * OPKIT_HALF_PI;
+    struct opkit_angle split;
+
+    split.rest = (float)angle;
+    split.excess = (float)((double)split.rest - angle);
+    split.quadrant = (uint32_t)opkit_double_bits(rounded);
+    return split;
+}
+
+/*
+ * The same for |x| up to 3,000, in floats. The products of the first three parts of pi / 2 and an
+ * integer up to 2^11 are exact.
+ */
+static inline struct opkit_angle opkit_split_small_angle(float x)
+{
+    const float rounded = x * 0.636619747F + OPKIT_ROUNDER;
+    const float n = rounded - OPKIT_ROUNDER;
+    const float first = x - n * 1.57055664F; /* exact */
+    const float second = first - n * 0.000239670277F;
+    const float second_excess = n * 0.000239670277F - (first - second);
+    const float third = second - n * 1.58906914e-08F;
+    const float third_excess = n * 1.58906914e-08F - (second - third);
+    const float excess = (second_excess + third_excess) + n * 2.56334407e-12F;
+    struct opkit_angle split;
+
+    split.rest = third - excess;
+    split.excess = excess - (third - split.rest);
+    split.quadrant = opkit_float_bits(rounded);
+    return split;
+}
 
 /* Returns the sine of an angle plus shift * pi / 2. */
 static inline float opkit_sin_of_angle(struct opkit_angle angle, uint32_t shift)
 {
     const uint32_t quadrant = angle.quadrant + shift;
-    const double wide = angle.fraction * OPKIT_HALF_PI;
-    const float r = (float)wide;
+    const float r = angle.rest;
     const float square = r * r;
-    const float excess =
-        square * (-0.166666552F + square * (0.00833218917F + square * -0.000195182874F));
-    const float sine = (float)(wide * (1.0 + (double)excess)); /* with the bits that r has not */
+    const float cubic = -0.166666552F + square * (0.00833218917F + square * -0.000195182874F);
+    /* Differences, also of zeros, so that the sign of -0 stays. */
+    const float sine = r - (angle.excess - r * (square * cubic));
     const float terms =
         square * (0.0416666456F + square * (-0.00138873013F + square * 2.44306684e-05F));
     const float cosine = 1.0F - square * (0.5F - terms);
@@ -457,22 +455,34 @@ static inline float opkit_sin_of_angle(struct opkit_angle angle, uint32_t shift)
     return opkit_float_from_bits(opkit_float_bits(result) ^ (quadrant & 2U) << 30);
 }
 
+/* Returns a number without the lower half of its bits. */
+static inline float opkit_high_bits(float x)
+{
+    return opkit_float_from_bits(opkit_float_bits(x) & 0xFFFFF000U);
+}
+
 /* Returns the tangent of an angle. */
 static inline float opkit_tan_of_angle(struct opkit_angle angle)
 {
-    const double r = angle.fraction * OPKIT_HALF_PI;
-    const double square = r * r;
-    const double low = 0.33333331848326248 + square * 0.13333410451888172;
-    const double middle = 0.053954653614184944 + square * 0.021984483490645385;
-    const double high = 0.008332186011100166 + square * 0.0049909380319207962;
-    const double last = -0.00059379123780335153 + square * 0.002040229385145381;
-    const double fourth = square * square;
-    const double tangent =
-        r + r * square * (low + fourth * (middle + fourth * (high + fourth * last)));
-    const int odd = angle.quadrant & 1U;
-    const double dividend = odd ? -1.0 : tangent;
-    const double divisor = odd ? tangent : 1.0;
-    return (float)(dividend / divisor);
+    const float r = angle.rest;
+    const float square = r * r;
+    const float fourth = square * square;
+    const float low = 0.333333492F + square * 0.133326754F;
+    const float middle = 0.054058902F + square * 0.0212863423F;
+    const float high = 0.0108268941F + square * 9.91840789e-05F;
+    const float terms =
+        r * square * (low + fourth * (middle + fourth * (high + fourth * 0.00437212503F)));
+    /* The derivative of the tangent is near to 1 + r^2 + r^4. */
+    const float difference = (angle.excess + angle.excess * (square + fourth)) - terms;
+    const float tangent = r - difference;
+    /* Parts with half of the bits, whose product is exact. */
+    const float inverse = -1.0F / tangent;
+    const float inverse_high = opkit_high_bits(inverse);
+    const float high_bits = opkit_high_bits(tangent);
+    const float low_bits = (r - high_bits) - difference;
+    const float rest = (1.0F + inverse_high * high_bits) + inverse_high * low_bits;
+    const float cotangent = inverse_high + inverse * rest;
+    return angle.quadrant & 1U ? cotangent : tangent;
 }
 
 /* Returns the sine of x in radians. */
@@ -494,23 +504,62 @@ static inline float opkit_tan(float x)
 }
 
 /*
- * The same functions in less than two thirds of the time, for |x| < 2^33; beyond, except for NaN
- * and infinities, the result is arbitrary. They, too, are at most 1 ulp from the nearest float.
+ * The same functions in less than half of the time, for |x| up to 3,000; beyond, except for NaN and
+ * infinities, the result is arbitrary. They, too, are at most 1 ulp from the nearest float.
  */
 static inline float opkit_sin_fast(float x)
 {
-    return opkit_sin_of_angle(opkit_split_limited_angle(x), 0U);
+    return opkit_sin_of_angle(opkit_split_small_angle(x), 0U);
 }
 
 static inline float opkit_cos_fast(float x)
 {
-    return opkit_sin_of_angle(opkit_split_limited_angle(x), 1U);
+    return opkit_sin_of_angle(opkit_split_small_angle(x), 1U);
 }
 
 static inline float opkit_tan_fast(float x)
 {
-    return opkit_tan_of_angle(opkit_split_limited_angle(x));
+    return opkit_tan_of_angle(opkit_split_small_angle(x));
 }
+
+#define OPKIT_ANGLES 256 /* of a block */
+
+/* Returns whether a magnitude, NaN included, is larger than those of the functions above. */
+static inline int opkit_has_large_angle(const float *x, size_t count)
+{
+    int32_t largest = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const int32_t bits = (int32_t)(opkit_float_bits(x[i]) & ~OPKIT_SIGN_BIT);
+        largest = bits > largest ? bits : largest;
+    }
+    return largest > 0x453B8000; /* the bits of 3,000 */
+}
+
+/* Computes y[i] from x[i], which does not overlap it: the blocks without large angles fast. */
+#define OPKIT_DEFINE_ROW(name)                                                                     \
+    __attribute__((always_inline)) static inline void opkit_##name##_row(const float *x, float *y, \
+                                                                         size_t count)             \
+    {                                                                                              \
+        for (size_t begin = 0; begin < count; begin += OPKIT_ANGLES) {                             \
+            const size_t left = count - begin;                                                     \
+            const size_t end = begin + (left < OPKIT_ANGLES ? left : OPKIT_ANGLES);                \
+            if (opkit_has_large_angle(x + begin, end - begin)) {                                   \
+                for (size_t i = begin; i < end; i++) {                                             \
+                    y[i] = opkit_##name(x[i]);                                                     \
+                }                                                                                  \
+            } else {                                                                               \
+                for (size_t i = begin; i < end; i++) {                                             \
+                    y[i] = opkit_##name##_fast(x[i]);                                              \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+/* The functions of rows: opkit_sin_row, opkit_cos_row and opkit_tan_row. */
+OPKIT_DEFINE_ROW(sin)
+OPKIT_DEFINE_ROW(cos)
+OPKIT_DEFINE_ROW(tan)
 
 /* ---- Roots ----------------------------------------------------------------------------------- */
 

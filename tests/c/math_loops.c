@@ -41,6 +41,18 @@
     X(sigmoid)
 FOR_EACH(LOOP)
 
+#define ROW(name)                                                               \
+    void loop_##name(const float *restrict x, float *restrict y, size_t count); \
+    void loop_##name(const float *restrict x, float *restrict y, size_t count)  \
+    {                                                                           \
+        opkit_##name(x, y, count);                                              \
+    }
+#define FOR_EACH_ROW(X) \
+    X(sin_row)          \
+    X(cos_row)          \
+    X(tan_row)
+FOR_EACH_ROW(ROW)
+
 void loop_pow(const float *restrict x, const float *restrict y, float *restrict z, size_t count);
 void loop_pow(const float *restrict x, const float *restrict y, float *restrict z, size_t count)
 {
@@ -55,7 +67,7 @@ void loop_pow(const float *restrict x, const float *restrict y, float *restrict 
 static const struct {
     const char *name;
     void (*loop)(const float *restrict x, float *restrict y, size_t count);
-} functions[] = {FOR_EACH(ENTRY)};
+} functions[] = {FOR_EACH(ENTRY) FOR_EACH_ROW(ENTRY)};
 
 int main(int count, char **words)
 {

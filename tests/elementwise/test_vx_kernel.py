@@ -88,6 +88,11 @@ float of_soft_of(float x, const struct soft_params *params)
     )
 
 
+@pytest.mark.parametrize("name", ["sin", "cos", "tan", "tanh"])
+def test_fast_functions_are_those_of_the_language(name: str) -> None:
+    assert f"return {name}(x);" in translated(f"return opkit_{name}_fast(x);", "Soft")
+
+
 @pytest.mark.parametrize("name", ["Soft", "O", "Of", "Element"])
 def test_no_function_begins_with_the_name_of_the_kernel(name: str) -> None:
     """A board would take it for a kernel."""

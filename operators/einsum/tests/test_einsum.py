@@ -40,6 +40,16 @@ CASES = [
         dtype="float32",
     )
 ]
+LONG = cases(
+    # The fewer columns, the more terms and the fewer rows has a block.
+    shapes=[
+        {"input_0": (9, 1100), "input_1": (5, 1100)},
+        {"input_0": (13, 400), "input_1": (40, 400)},
+    ],
+    values=[uniform(-1, 1)],
+    params=[{"equation": "ij,kj->ik"}],
+    dtype="float32",
+)
 HALVES = cases(
     shapes=[{"input_0": (9, 8), "input_1": (8, 10)}],
     values=[uniform(-1, 1)],
@@ -52,6 +62,11 @@ HALVES = cases(
 @pytest.mark.parametrize("case", CASES + HALVES, ids=str)
 def test_cpu_kernel(case):
     check_cpu_kernel(case, max_ulp=1, max_error=1e-5)
+
+
+@pytest.mark.parametrize("case", LONG, ids=str)
+def test_cpu_kernel_of_long_sums(case):
+    check_cpu_kernel(case, max_ulp=1, max_error=1e-4)
 
 
 def einsum(equation, one, other):

@@ -42,6 +42,13 @@ LONG = [
     ),
     Case("equal", {"x": np.ones((1, 3000), np.float32)}, {"k": 100}),  # all reach the floor
 ]
+OUTLIERS = np.random.default_rng(0).uniform(1, 2, (1, 3000)).astype(np.float32)
+OUTLIERS[0, 70:72] = 9, -9  # in a block that is not among those of the sample
+LONG += [
+    Case("outliers", {"x": OUTLIERS}, {"k": 100}),
+    # More elements reach the floor than are sorted.
+    Case("halves", {"x": np.round(OUTLIERS.repeat(2, 1))}, {"k": 100}),
+]
 WAYS = cases(
     # The best elements in a list; or in a heap; or sorted, with all others or above a floor.
     shapes=[{"x": (2, length)} for length in (200, 400, 2500)],

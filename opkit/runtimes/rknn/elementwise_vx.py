@@ -30,6 +30,7 @@ _OPKIT = """
 _WORDS = {
     **{f"{name}f": name for name in _SAME},
     **{f"opkit_{name}": name for name in _OPKIT},
+    **{f"opkit_{name}_fast": name for name in ("sin", "cos", "tan", "tanh")},
     "nearbyintf": "rint",
     "opkit_float_bits": "as_uint",
     "opkit_float_from_bits": "as_float",

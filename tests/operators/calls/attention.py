@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from opkit.check.cases import Case
 from opkit.runtimes.invocation import Array
-from tests.operators.calls.common import InvalidCall, Random, Table, floats, zeros
+from tests.operators.calls.common import InvalidCall, NoTensors, Random, Table, floats, zeros
 from tests.operators.oracle import Call
 
 
@@ -157,5 +157,6 @@ INVALID = [
 TABLE = Table(
     {"Attention": Random(attention_calls(), [24], rtol=1e-5, atol=1e-5)},
     {"Attention": 1},
+    {r"test_attention_.*bf16": NoTensors("is bfloat16")},
     invalid=INVALID,
 )

@@ -156,7 +156,7 @@ INVALID = [
 
 TABLE = Table(
     {"Attention": Random(attention_calls(), [24], rtol=1e-5, atol=1e-5)},
-    {"Attention": 1},
+    {"Attention": 93},
     {r"test_attention_.*bf16": NoTensors("is bfloat16")},
     invalid=INVALID,
 )

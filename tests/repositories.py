@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -188,7 +188,7 @@ def example_folder(name: str, spec: OpSpec | None = None) -> Path:
     return made_once(f"files of {name} for {spec.runtimes}", make).path
 
 
-def library_kernels(name: str, count: int = 0) -> Repository:
+def library_kernels(name: str, count: int = 0, bools: Sequence[str] = ()) -> Repository:
     """Return the repository of an operator of the library, built for this PC without a warning.
 
     One process of the run makes and builds it. All share it, so that no one may change it.
@@ -196,9 +196,11 @@ def library_kernels(name: str, count: int = 0) -> Repository:
     Args:
         name: the operator's name.
         count: the count of inputs, if that varies; 0: as in the library.
+        bools: the inputs that op.yml declares as bool.
     """
     own = LIBRARY[name]
-    operator = own.with_inputs(count) if count else own
+    operator = (own.with_inputs(count) if count else own).with_bools(bools)
+    kind = "" if operator.text == own.text else " ".join([str(count), *bools])
 
     def make(folder: Path) -> Repository:
         plan = plan_operator(operator, folder / name, Choices())
@@ -210,7 +212,7 @@ def library_kernels(name: str, count: int = 0) -> Repository:
         assert not printed, printed
         return repository
 
-    return made_once(f"{name} {'' if operator is own else count} for this PC", make)
+    return made_once(f"{name} {kind} for this PC", make)
 
 
 def built_once(name: str, make: Callable[[Path], Repository]) -> Repository:

@@ -249,6 +249,7 @@ def _indexing(part: int) -> dict[str, Sample]:
             },
             {"equation": "bhqd,bhkd->bhqk"},
         ),
+        "Attention": Sample({name: normal(1, 12, 1024 // part, 64) for name in "QKV"}),
     }
 
 
@@ -369,6 +370,17 @@ _OTHERS: dict[str, Sequence[Sample]] = {
             *(((100, 80), 1), ((100, 80), 5), ((1000, 10), 3), ((64, 64), 32)),
             *(((1, 6400), 1000), ((1, 20000), 100)),
         ]
+    ],
+    "Attention": [
+        Sample({name: normal(*_HEADS) for name in "QKV"}),
+        Sample(  # a language model's next word: groups of heads, and a cache
+            {
+                "Q": normal(1, 32, 1, 64),
+                **{name: normal(1, 8, 1, 64) for name in "KV"},
+                **{name: normal(1, 8, 1023, 64) for name in ("past_key", "past_value")},
+            },
+            {"is_causal": 1},
+        ),
     ],
     "Einsum": [
         _product("bhqd,bhkd->bhqk", _HEADS, _HEADS),

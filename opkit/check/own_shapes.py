@@ -373,7 +373,7 @@ def _smaller(shapes: Shapes) -> Iterator[Iterator[Shapes]]:
     for name, shape in shapes.items():
         for axis in range(-len(shape), 0):
             size = shape[axis]
-            steps = (size // part for part in (2, 4, 16, 64, size))
+            steps = (size // part for part in (2, 4, 16, 64, max(size, 1)))
             for smaller in dict.fromkeys((1, 2, *(size - step for step in steps))):
                 if 0 < smaller < size:
                     yield _resized(shapes, name, axis, smaller)

@@ -70,6 +70,19 @@ def with_repeated_input(text: str, count: int) -> str:
     return text[:start] + "".join(lines) + text[ends[-1] :]
 
 
+def with_dtype(text: str, name: str, dtype: str) -> str:
+    """Declare the dtype of an input.
+
+    Args:
+        text: a valid description in block style.
+        name: the input, which has no dtype.
+        dtype: the dtype.
+    """
+    inputs = next(value for key, value in _root(text).value if key.value == "inputs")
+    start = next(value.start_mark for key, value in inputs.value if key.value == name)
+    return f"{text[: start.index]}dtype: {dtype}\n{' ' * start.column}{text[start.index :]}"
+
+
 def entries(text: str) -> dict[str, tuple[int, str]]:
     """Return key -> line, from 1, and value of each entry; the value of a collection is empty."""
     return {

@@ -2,9 +2,10 @@
 
 `library.yml` of a folder has the facts that the description has no keys for: `onnx`, the first
 opset of ONNX whose operator of that name it computes, for operators of ONNX; `max_inputs`, if it
-has a varying count of inputs, with names that end with an index from 0; `refuses`, the modes,
-types and shapes that it refuses by an error; and `templates`, the folders of `templates/` with the
-text that it has in common with other operators. A file `NAME.part.SUFFIX` is the operator's own
+has a varying count of inputs, with names that end with an index from 0; `bools`, the inputs that
+may be bool, which op.yml declares then; `refuses`, the modes, types and shapes that it refuses by
+an error; and `templates`, the folders of `templates/` with the text that it has in common with
+other operators. A file `NAME.part.SUFFIX` is the operator's own
 part of a template's `NAME.SUFFIX`, where `OP` is the operator's name in lower case. `measured.yml`
 of the library has what `python -m benchmarks.operators` measured of each operator of ONNX.
 """
@@ -31,7 +32,7 @@ from opkit.version import VERSION
 from rknn_op import template
 from rknn_op.creation import new_repository
 from rknn_op.creation.choices import Choices
-from rknn_op.creation.description_texts import with_repeated_input
+from rknn_op.creation.description_texts import with_dtype, with_repeated_input
 from rknn_op.creation.new_repository import Plan
 
 _FACTS = "library.yml"
@@ -71,6 +72,7 @@ class LibraryOperator:
         onnx: the first opset of ONNX's operator of that name; None: not an operator of ONNX.
         refuses: the modes, types and shapes that it refuses.
         max_inputs: the maximum count of inputs, if that varies; else 0.
+        bools: the inputs that may be bool. Runtimes without bool need the dtype in op.yml.
         templates: the folders of templates that its files are made from.
         measured: compared with onnxruntime; None: not measured.
     """
@@ -81,6 +83,7 @@ class LibraryOperator:
     onnx: int | None = None
     refuses: Sequence[str] = ()
     max_inputs: int = 0
+    bools: Sequence[str] = ()
     templates: Sequence[str] = ()
     measured: Measured | None = None
 
@@ -105,6 +108,17 @@ class LibraryOperator:
         if not self.max_inputs or count == len(self.spec.inputs):
             return self
         text = with_repeated_input(self.text, count)
+        return replace(self, text=text, spec=runtimes.parse(text, str(self.folder)))
+
+    def with_bools(self, names: Iterable[str]) -> LibraryOperator:
+        """Return the operator with inputs of dtype bool.
+
+        Args:
+            names: some of `bools`.
+        """
+        text = self.text
+        for name in names:
+            text = with_dtype(text, name, "bool")
         return replace(self, text=text, spec=runtimes.parse(text, str(self.folder)))
 
     def files(self, spec: OpSpec) -> dict[str, bytes]:
@@ -259,6 +273,7 @@ def _operator(file: Path, found: Mapping[str, Measured]) -> LibraryOperator:
         facts.get("onnx"),
         facts.get("refuses", ()),
         facts.get("max_inputs", 0),
+        facts.get("bools", ()),
         facts.get("templates", ()),
         found.get(spec.name),
     )

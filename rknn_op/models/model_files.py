@@ -59,6 +59,14 @@ def schema_of(op_type: str, domain: str, opset: int) -> Any:
         return None
 
 
+def input_names(schema: Any) -> list[str]:
+    """Return the names of a schema's inputs, and behind them those that later opsets append."""
+    names = [each.name for each in schema.inputs]
+    newest = schema_of(schema.name, schema.domain, required("onnx").defs.onnx_opset_version())
+    later = [each.name for each in newest.inputs] if newest else []
+    return later if later[: len(names)] == names else names
+
+
 def _contributed_schema(op_type: str) -> Any:
     """Return the schema of an operator of onnxruntime, as onnx's own class; None: it has none."""
     state = required("onnxruntime.capi.onnxruntime_pybind11_state")

@@ -343,6 +343,39 @@ def test_sizes_in_params_shrink_with_the_shapes(tmp_path: Path) -> None:
     assert '{"frame_step": 3, "frame_length": 4}' in text
 
 
+def attention(*masks: int) -> Any:
+    """Return a node of Attention for each mask, of an element type; UNDEFINED: without a mask."""
+    nodes = [
+        helper.make_node("Attention", ["q", "k", "v", *([f"m{i}"] * bool(kind))], [f"y{i}"])
+        for i, kind in enumerate(masks)
+    ]
+    inputs = [value(name, [1, 2, 5, 8]) for name in "qkv"]
+    inputs += [value(f"m{i}", [5, 5], kind) for i, kind in enumerate(masks) if kind]
+    outputs = [value(f"y{i}", None) for i in range(len(masks))]
+    return model(nodes, inputs, outputs, opset=23)
+
+
+def test_library_operator_with_a_mask_of_bool(tmp_path: Path) -> None:
+    path, output = created(attention(TensorProto.BOOL), tmp_path, "--op", "Attention")
+    assert "Reference: of the operator library." in output
+    assert "  attn_mask:\n    dtype: bool\n    type: VX_TYPE_TENSOR\n" in description(path)
+    case = np.load(next((path / "tests/data").glob("*.npz")))
+    assert case["inputs/attn_mask"].dtype == bool
+
+
+def test_library_operator_with_masks_of_float(tmp_path: Path) -> None:
+    masks = attention(TensorProto.FLOAT, TensorProto.UNDEFINED)
+    path, output = created(masks, tmp_path, "--op", "Attention")
+    assert "Reference: of the operator library." in output
+    assert "dtype: bool" not in description(path)
+
+
+@pytest.mark.parametrize("other", [TensorProto.FLOAT, TensorProto.UNDEFINED])
+def test_library_operator_with_masks_of_two_kinds(tmp_path: Path, other: int) -> None:
+    _, output = created(attention(TensorProto.BOOL, other), tmp_path, "--op", "Attention")
+    assert "'attn_mask' is bool in some nodes only; choose with --node" in " ".join(output.split())
+
+
 def test_library_operator(tmp_path: Path) -> None:
     path, output = created(detection_head(), tmp_path, "--op", "GridSample")
     assert "Reference: of the operator library." in output

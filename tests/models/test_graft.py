@@ -290,6 +290,23 @@ def test_optional_inputs_are_filled(tmp_path: Path, repositories: Mapping[str, P
     np.testing.assert_array_equal(arrays["plain_mask"], np.ones((1, 4, 3, 3), np.float32))
 
 
+@pytest.mark.slow
+def test_inputs_of_later_opsets_are_filled(tmp_path: Path) -> None:
+    """Attention has its last input from opset 24 on; a node of opset 23 lacks it."""
+    nodes = [
+        helper.make_node("Attention", ["q", "k", "k"], ["a"], name="plain", is_causal=1),
+        helper.make_node("Attention", ["a", "k", "k", "m"], ["y"], name="masked", softcap=2.0),
+    ]
+    inputs = [value("q", [1, 4, 3, 8]), value("k", [1, 2, 5, 8]), value("m", [3, 5])]
+    proto = model(nodes, inputs, [value("y", None)], opset=23)
+    graph = grafted(saved(proto, tmp_path), [library_kernels("Attention").path]).graph
+    arrays = {each.name: numpy_helper.to_array(each) for each in graph.initializer}
+    for node, mask in zip(graph.node, ([0], None), strict=True):
+        assert node.op_type == "cstAttention"
+        given = [arrays[name].tolist() if name in arrays else None for name in node.input]
+        assert given == [None, None, None, mask, [0], [0], [-1]]
+
+
 def chain(alphas: Sequence[float], dtype: int = TensorProto.FLOAT, **more: Any) -> Any:
     """Return nodes of Selu in series."""
     nodes = [

@@ -62,6 +62,11 @@ class Call:
         }
         return Case(name, tensors, texts | params)
 
+    def bools(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return those of some inputs, in lower case, that are bool."""
+        found = {name.lower() for name, array in self.inputs.items() if array.dtype == bool}
+        return tuple(name for name in names if name in found)
+
     def _all_inputs(self, spec: OpSpec) -> dict[str, Array]:
         """Return all inputs of an operator; omitted ones have the values of `rknn-op graft`."""
         given: dict[str, Any] = {**self.inputs}  # arrays have shape and dtype, as tensors
@@ -165,6 +170,10 @@ def _call_reference(
     operator.reference.module.reference(dict(case.inputs), params)
 
 
+NOT_COMPUTED = {"Attention": {"qk_matmul_output"}}
+"""Operator -> outputs of ONNX's schema that the library does not compute."""
+
+
 def built(operator: Operator) -> Built:
     """Return an operator with its kernels."""
     kernels = operator.cpu_kernels().values()
@@ -208,13 +217,12 @@ def node_model(op_type: str, call: Call, opset: int) -> Any:
     slots = input_names(op_type, len(given), opset)
     count = 1 + max(slots.index(name) for name in given)
     inputs = [name if name in given else "" for name in slots[:count]]
-    node = helper.make_node(op_type, inputs, [each.name for each in schema.outputs])
+    computed = [each for each in schema.outputs if each.name not in NOT_COMPUTED.get(op_type, ())]
+    node = helper.make_node(op_type, inputs, [each.name for each in computed])
     node.attribute.extend(
         helper.make_attribute(name, each) for name, each in call.attributes.items()
     )
-    outputs = [
-        value(each.name, None, _element_type(schema, each, given)) for each in schema.outputs
-    ]
+    outputs = [value(each.name, None, _element_type(schema, each, given)) for each in computed]
     return model([node], types, outputs, opset=opset)
 
 

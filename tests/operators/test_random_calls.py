@@ -68,7 +68,8 @@ def test_like_another_program(op_type: str, library_operator: Library) -> None:
     @given(call=random.calls, opset=st.sampled_from(random.opsets))
     def run(call: Call, opset: int) -> None:
         call = in_opset(call, op_type, opset)
-        operator = library_operator(op_type, len(call.inputs))
+        bools = call.bools(OPERATORS[op_type].bools)
+        operator = library_operator(op_type, len(call.inputs), bools)
         expected = random.program(op_type, call, opset)
         found = operator.results(call.case("random", operator.operator.spec))
         assert_all_close(op_type, found, expected, random.rtol, random.atol)

@@ -16,7 +16,7 @@ import numpy as np
 from opkit.description.spec import OpSpec, Param, Tensor
 from rknn_op.creation.operator_library import LibraryOperator, in_library
 from rknn_op.models.drafting.node_signatures import Input, Output, Signature
-from rknn_op.models.model_files import required
+from rknn_op.models.model_files import input_names, required
 from rknn_op.models.model_graph import STANDARD, Node, plain
 from rknn_op.models.optional_inputs import has_value
 
@@ -37,6 +37,11 @@ def find(
     if operator is None or operator.spec.name != found.op_type:
         return None, ""
     operator = operator.with_inputs(min(len(found.inputs), operator.max_inputs))
+    bools = [each for each in found.inputs if each.name in operator.bools and "bool" in each.dtypes]
+    for each in bools:
+        if each.is_optional or len(each.dtypes) > 1:
+            return None, f"its input '{each.name}' is bool in some nodes only; choose with --node"
+    operator = operator.with_bools(each.name for each in bools)
     problem = next(_problems(operator.spec, completed(found, operator.spec), nodes), "")
     return (None, problem) if problem else (operator, "")
 
@@ -56,11 +61,9 @@ def completed(found: Signature, spec: OpSpec) -> Signature:
     present = {each.formal for each in found.inputs}
     tensors = {each.name for each in spec.inputs} - {each.name for each in found.inputs}
     added = (
-        Input(each.name.lower(), position, (), is_optional=True, formal=each.name)
-        for position, each in enumerate(schema.inputs)
-        if each.name not in present
-        and each.name.lower() in tensors
-        and has_value(found.op_type, each.name)
+        Input(name.lower(), position, (), is_optional=True, formal=name)
+        for position, name in enumerate(input_names(schema))
+        if name not in present and name.lower() in tensors and has_value(found.op_type, name)
     )
     inputs = sorted((*found.inputs, *added), key=lambda each: each.position)
     return replace(found, inputs=tuple(inputs))

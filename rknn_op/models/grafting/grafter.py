@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from rknn_op.models.grafting.custom_nodes import (
     input_positions,
     output_positions,
 )
-from rknn_op.models.model_files import required, schema_of
+from rknn_op.models.model_files import input_names, required, schema_of
 from rknn_op.models.model_graph import CASTS, STANDARD, Model, Node, Tensor, at
 from rknn_op.models.running.weights import OpenModel
 
@@ -181,7 +181,7 @@ class Grafter:
         tensor = self._at(node, name)
         if tensor is not None and not tensor.is_empty:
             return tensor.name
-        formal = [each.name for each in self.schema.inputs] if self.schema else []
+        formal = input_names(self.schema) if self.schema else []
         present = {
             formal[position]: each
             for position, each in enumerate(node.inputs)
@@ -342,9 +342,10 @@ def grafter(
         index for node in nodes for index, each in enumerate(node.outputs) if each is not None
     }
     try:
-        formal = _formal(schema.inputs) if schema else []
+        formal = input_names(schema) if schema and not _is_variadic(schema.inputs) else []
         inputs = input_positions(custom, used, constant, formal)
-        formal = _formal(schema.outputs) if schema else []
+        is_named = schema and not _is_variadic(schema.outputs)
+        formal = [each.name for each in schema.outputs] if is_named else []
         outputs = output_positions(custom, sorted(written), formal)
     except MismatchError as error:
         name = printable(shortened(nodes[0].name))
@@ -352,11 +353,9 @@ def grafter(
     return Grafter(where, custom, schema, inputs, outputs, constants)
 
 
-def _formal(parameters: Iterable[Any]) -> list[str]:
-    """Return the names of a schema's inputs or outputs; none for a variable count."""
-    found = [*parameters]
-    is_variadic = bool(found) and str(found[-1].option).endswith("Variadic")
-    return [] if is_variadic else [each.name for each in found]
+def _is_variadic(parameters: Sequence[Any]) -> bool:
+    """Return whether a schema's inputs or outputs have a variable count."""
+    return bool(parameters) and str(parameters[-1].option).endswith("Variadic")
 
 
 # ---- Attributes as values of params, and the reverse ---------------------------------------------

@@ -1,4 +1,4 @@
-"""Operators of attention, which are not ONNX's."""
+"""Operators of attention."""
 
 from __future__ import annotations
 
@@ -10,7 +10,51 @@ from hypothesis.extra import numpy as hnp
 
 from opkit.check.cases import Case
 from opkit.runtimes.invocation import Array
-from tests.operators.calls.common import InvalidCall, Table, floats, zeros
+from tests.operators.calls.common import InvalidCall, NoTensors, Random, Table, floats, zeros
+from tests.operators.oracle import Call
+
+
+@st.composite
+def attention_calls(draw: Any) -> Call:
+    """Return heads in groups, masks of all ranks and types, limits of keys, and a past."""
+    batches, kv_heads, group, queries, rows, size, value_size = (
+        draw(st.integers(1, limit)) for limit in (3, 3, 3, 20, 110, 9, 9)
+    )
+    heads = kv_heads * group
+    random = np.random.default_rng(draw(st.integers(0, 99)))
+    cache = draw(st.sampled_from(["none", "past", "padded"]))
+    past = draw(st.integers(1, 5)) if cache == "past" else 0
+    inputs: dict[str, Array] = {
+        "Q": random.uniform(-2, 2, (batches, heads, queries, size)),
+        "K": random.uniform(-2, 2, (batches, kv_heads, rows, size)),
+        "V": random.uniform(-2, 2, (batches, kv_heads, rows, value_size)),
+    }
+    attributes: dict[str, Any] = {"is_causal": draw(st.integers(0, 1))}
+    if draw(st.booleans()):
+        inputs = {
+            name: each.swapaxes(1, 2).reshape(batches, each.shape[2], -1)
+            for name, each in inputs.items()
+        }
+        attributes |= {"q_num_heads": heads, "kv_num_heads": kv_heads}
+    if draw(st.booleans()):
+        sides = (batches, heads, queries)[draw(st.integers(0, 2)) :]
+        shape = (*(draw(st.sampled_from([1, each])) for each in sides[:-1]), queries, rows + past)
+        mask = random.uniform(-2, 2, shape)
+        inputs["attn_mask"] = mask > -1 if draw(st.booleans()) else mask
+    if past:
+        inputs["past_key"] = random.uniform(-2, 2, (batches, kv_heads, past, size))
+        inputs["past_value"] = random.uniform(-2, 2, (batches, kv_heads, past, value_size))
+    arrays = {
+        name: each if each.dtype == bool else each.astype(np.float32)
+        for name, each in inputs.items()
+    }
+    if cache == "padded":
+        arrays["nonpad_kv_seqlen"] = random.integers(1, rows, batches, np.int64, endpoint=True)
+    if draw(st.booleans()):
+        attributes["scale"] = draw(floats(0.1, 1))
+    if draw(st.booleans()):
+        attributes["softcap"] = draw(floats(0.5, 4))
+    return Call(arrays, attributes)
 
 
 @st.composite
@@ -43,6 +87,43 @@ TENSORS = {
 }
 LEVELS: dict[str, Any] = {"value_spatial_shapes": [2, 3, 2, 2], "value_level_start_index": [0, 6]}
 
+QUERIES, KEYS, PAST = zeros(2, 4, 3, 8), zeros(2, 2, 5, 8), zeros(2, 2, 6, 8)
+ATTENTION = {
+    "q": QUERIES,
+    "k": KEYS,
+    "v": KEYS,
+    "attn_mask": zeros(1),
+    "past_key": zeros(1),
+    "past_value": zeros(1),
+    "nonpad_kv_seqlen": np.array([-1]),
+}
+INVALID_ATTENTION: list[tuple[dict[str, Array], dict[str, Any], str]] = [
+    ({"q": zeros(2, 3, 32)}, {}, "q, k and v must have 3 dimensions, or 4"),
+    ({}, {"q_num_heads": 3}, "q_num_heads and kv_num_heads must divide"),
+    ({"k": zeros(2, 3, 5, 8), "v": zeros(2, 3, 5, 8)}, {}, "must be a multiple of those of k"),
+    ({"k": zeros(2, 2, 5, 7)}, {}, "k must have the batches and the head size of q"),
+    ({"v": zeros(2, 2, 4, 8)}, {}, "v must have the batches, heads and rows of k"),
+    ({"v": zeros(2, 2, 5, 769)}, {}, "heads must have 1 to 768 features"),
+    ({"past_key": PAST}, {}, "past_key and past_value must be"),
+    ({"past_key": PAST, "past_value": zeros(2, 2, 5, 8)}, {}, "past_key and past_value must be"),
+    ({"attn_mask": zeros(1, 1, 1, 1, 5)}, {}, "attn_mask must have at most 4 dimensions"),
+    ({"attn_mask": zeros(3, 6)}, {}, "attn_mask must broadcast"),
+    ({"attn_mask": zeros(2, 5)}, {}, "attn_mask must broadcast"),
+    ({"nonpad_kv_seqlen": np.array([1, 2, 3])}, {}, "nonpad_kv_seqlen must be"),
+    ({"nonpad_kv_seqlen": np.array([1, 6])}, {}, "from 0 to the count of keys"),
+    ({"nonpad_kv_seqlen": np.array([-1, 2])}, {}, "from 0 to the count of keys"),
+    (
+        {"past_key": PAST, "past_value": PAST, "nonpad_kv_seqlen": np.array([1, 2])},
+        {},
+        "nonpad_kv_seqlen must be left out",
+    ),
+    ({}, {"is_causal": 2}, "is_causal must be 0 or 1"),
+    ({}, {"left_window_size": -2}, "must be -1 or above"),
+    ({}, {"right_window_size": -2}, "must be -1 or above"),
+    ({}, {"qk_matmul_output_mode": 4}, "qk_matmul_output_mode must be from 0 to 3"),
+    ({}, {"softcap": -1.0}, "softcap must be 0 or above"),
+    ({}, {"softmax_precision": 2}, "softmax_precision must be 0, 1, 10, 11 or 16"),
+]
 INVALID_CHANGES: list[tuple[dict[str, Array], dict[str, Any], str]] = [
     ({"value": zeros(1, 9, 2, 4)}, {}, "value must have the pixels of all levels"),
     ({"value": zeros(1, 10, 8)}, {}, "value must be"),
@@ -62,6 +143,20 @@ INVALID = [
         problem,
     )
     for inputs, params, problem in INVALID_CHANGES
+] + [
+    InvalidCall(
+        "Attention",
+        {**ATTENTION, **inputs},
+        params,
+        {"y": (2, 4, 3, 8), "present_key": (2, 2, 5, 8), "present_value": (2, 2, 5, 8)},
+        problem,
+    )
+    for inputs, params, problem in INVALID_ATTENTION
 ]
 
-TABLE = Table({}, {}, invalid=INVALID)
+TABLE = Table(
+    {"Attention": Random(attention_calls(), [24], rtol=1e-5, atol=1e-5)},
+    {"Attention": 93},
+    {r"test_attention_.*bf16": NoTensors("is bfloat16")},
+    invalid=INVALID,
+)

@@ -1,0 +1,783 @@
+/*
+ * The math of Attention: sums of values, weighted by how well their keys match each query.
+ *
+ * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
+ * in attention_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in all.
+ * Floating-point tensors are arrays of float, also if the model has float16; booleans are uint8.
+ *
+ * One pass over the keys, without a matrix of all scores (M. Milakov and N. Gimelshein, Online
+ * normalizer calculation for softmax, 2018; T. Dao et al., FlashAttention, 2022). For a block of
+ * queries, the scores of a block of keys become weights relative to the maximum so far; a larger
+ * maximum later scales the sums down.
+ *
+ * The queries of a block are the lanes of vectors: so the softmax is vertical, and the keys and
+ * values are read as they are in memory, an element at a time for all lanes.
+ */
+#ifndef ATTENTION_COMPUTE_H
+#define ATTENTION_COMPUTE_H
+
+#include <math.h>
+#include <string.h>
+
+#include "generated/attention.h"
+#include "opkit/compute/math.h"
+#include "opkit/compute/parallel.h"
+#include "opkit/compute/processor.h"
+
+enum {
+    ATTENTION_MAX_FEATURES = 768, /* of a head */
+    ATTENTION_LANES = 8, /* of a vector: two registers where the processor's have 4 floats */
+    ATTENTION_MAX_VECTORS = 2, /* of a group of queries */
+    ATTENTION_MAX_QUERIES = ATTENTION_LANES * ATTENTION_MAX_VECTORS, /* of a group */
+    ATTENTION_GROUPS = 8, /* of a block, at most, for which a block of keys is in the cache */
+    ATTENTION_ELEMENTS = ATTENTION_MAX_FEATURES * ATTENTION_MAX_QUERIES, /* of a block */
+    ATTENTION_KEYS = 96, /* of a block, at most */
+    ATTENTION_TILE = 6, /* rows of sums in registers, a multiple of which is ATTENTION_KEYS */
+    ATTENTION_GRAIN = 1 << 18 /* multiplications worth a thread */
+};
+
+#if defined(__aarch64__) || defined(__AVX2__)
+#define ATTENTION_BASELINE_VECTORS 2 /* enough registers for both */
+#else
+#define ATTENTION_BASELINE_VECTORS 1
+#endif
+
+/* Inlines a function into its callers, so that it is compiled for the same processors. */
+#define ATTENTION_INLINE __attribute__((always_inline)) static inline
+
+typedef float attention_vector __attribute__((vector_size(ATTENTION_LANES * sizeof(float))));
+
+/* A tensor's steps from one place to the next, in elements. */
+struct attention_steps {
+    size_t batch, head, row;
+};
+
+/* The sizes of a call. */
+struct attention_sizes {
+    size_t batches, heads, kv_heads;
+    size_t queries;
+    size_t past, keys; /* keys: with those of the past */
+    size_t features, value_features; /* of a head */
+};
+
+/* A call. */
+struct attention_task {
+    struct attention_sizes sizes;
+    const struct attention_params *params;
+    float scale;
+    const float *q, *k, *v;
+    float *y;
+    struct attention_steps q_steps, y_steps;
+    const struct opkit_tensor *mask; /* NULL: none */
+    struct attention_steps mask_steps;
+    size_t mask_keys;
+    const int64_t *used_keys; /* of each batch; NULL: all */
+    bool has_finite_values;
+    size_t groups, blocks; /* groups of queries in a block, and blocks of a head */
+};
+
+/* Queries side by side. Arrays of lanes have a row of all of them for each feature or key. */
+struct attention_group {
+    size_t first, count; /* queries; the other lanes repeat the last one */
+    int32_t begin[ATTENTION_MAX_QUERIES], end[ATTENTION_MAX_QUERIES]; /* the keys of each query */
+    int32_t min_begin, max_begin, min_end, max_end;
+    float maximum[ATTENTION_MAX_QUERIES], total[ATTENTION_MAX_QUERIES];
+    float *q, *sums; /* lanes */
+};
+
+/* A block of queries of a head. */
+struct attention_block {
+    size_t batch, head;
+    size_t group_count;
+    struct attention_group groups[ATTENTION_GROUPS];
+    float q[ATTENTION_ELEMENTS] __attribute__((aligned(64)));
+    float sums[ATTENTION_ELEMENTS] __attribute__((aligned(64)));
+    /* Lanes; first the scores. */
+    float weights[ATTENTION_KEYS * ATTENTION_MAX_QUERIES] __attribute__((aligned(64)));
+    float factor[ATTENTION_MAX_QUERIES]; /* of the sums so far */
+};
+
+static inline int64_t attention_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t attention_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Whether an optional input is left out: runtimes have neither that nor empty tensors. */
+static inline bool attention_is_absent(const struct opkit_tensor *tensor)
+{
+    return tensor->rank == 1 && tensor->size == 1;
+}
+
+/* Reads the heads and features of q, k or v. Returns false if they do not fit its shape. */
+static bool attention_read_heads(const struct opkit_tensor *tensor, int64_t given, size_t *heads,
+                                 size_t *rows, size_t *features)
+{
+    if (tensor->rank == 4) {
+        *heads = tensor->shape[1];
+        *rows = tensor->shape[2];
+        *features = tensor->shape[3];
+        return given == 0 || given == (int64_t)*heads;
+    }
+    if (given < 1 || (int64_t)tensor->shape[2] % given != 0) {
+        return false;
+    }
+    *heads = (size_t)given;
+    *rows = tensor->shape[1];
+    *features = tensor->shape[2] / *heads;
+    return true;
+}
+
+/* Whether a tensor has this shape of 4 dimensions. */
+static bool attention_has_shape(const struct opkit_tensor *tensor, size_t batches, size_t heads,
+                                size_t rows, size_t features)
+{
+    return tensor->rank == 4 && tensor->shape[0] == batches && tensor->shape[1] == heads &&
+           tensor->shape[2] == rows && tensor->shape[3] == features;
+}
+
+/* Reads the shapes of q, k, v, past_key and past_value. Returns NULL, or an error message. */
+static const char *attention_read(const struct attention_inputs *inputs,
+                                  const struct attention_params *params,
+                                  struct attention_sizes *sizes)
+{
+    const struct opkit_tensor *q = &inputs->q, *k = &inputs->k, *v = &inputs->v;
+    size_t value_heads, values, key_features;
+
+    if ((q->rank != 3 && q->rank != 4) || k->rank != q->rank || v->rank != q->rank) {
+        return "q, k and v must have 3 dimensions, or 4";
+    }
+    sizes->batches = q->shape[0];
+    if (!attention_read_heads(q, params->q_num_heads, &sizes->heads, &sizes->queries,
+                              &sizes->features) ||
+        !attention_read_heads(k, params->kv_num_heads, &sizes->kv_heads, &sizes->keys,
+                              &key_features) ||
+        !attention_read_heads(v, params->kv_num_heads, &value_heads, &values,
+                              &sizes->value_features)) {
+        return "q_num_heads and kv_num_heads must divide the last dimension of q, k and v of 3 "
+               "dimensions; of 4, they must be 0 or the second one";
+    }
+    if (sizes->kv_heads == 0 || sizes->heads % sizes->kv_heads != 0) {
+        return "the heads of q must be a multiple of those of k";
+    }
+    if (k->shape[0] != sizes->batches || key_features != sizes->features) {
+        return "k must have the batches and the head size of q";
+    }
+    if (v->shape[0] != sizes->batches || value_heads != sizes->kv_heads || values != sizes->keys) {
+        return "v must have the batches, heads and rows of k";
+    }
+    if (sizes->features < 1 || sizes->features > ATTENTION_MAX_FEATURES ||
+        sizes->value_features > ATTENTION_MAX_FEATURES) {
+        return "heads must have 1 to 768 features";
+    }
+    const bool has_past = !attention_is_absent(&inputs->past_key);
+    sizes->past = has_past && inputs->past_key.rank == 4 ? inputs->past_key.shape[2] : 0;
+    if (has_past == attention_is_absent(&inputs->past_value) ||
+        (has_past && (!attention_has_shape(&inputs->past_key, sizes->batches, sizes->kv_heads,
+                                           sizes->past, sizes->features) ||
+                      !attention_has_shape(&inputs->past_value, sizes->batches, sizes->kv_heads,
+                                           sizes->past, sizes->value_features)))) {
+        return "past_key and past_value must be [N, kv heads, P, size], or both be left out: [1]";
+    }
+    sizes->keys += sizes->past;
+    return NULL;
+}
+
+/* Reads attn_mask. Returns NULL, or an error message. */
+static const char *attention_read_mask(const struct opkit_tensor *mask, struct attention_task *task)
+{
+    const struct attention_sizes *sizes = &task->sizes;
+    const size_t sides[] = {sizes->batches, sizes->heads, sizes->queries, sizes->keys};
+    size_t steps[4] = {0};
+    size_t step = 1;
+
+    task->mask = NULL;
+    task->mask_keys = sizes->keys;
+    if (attention_is_absent(mask)) {
+        return NULL;
+    }
+    if (mask->rank > 4) {
+        return "attn_mask must have at most 4 dimensions";
+    }
+    for (size_t axis = 4; axis-- > 4 - mask->rank;) {
+        const size_t side = mask->shape[axis + mask->rank - 4];
+
+        if (axis == 3 ? side > sides[axis] : side != 1 && side != sides[axis]) {
+            return "attn_mask must broadcast to [N, heads, Q, keys]; it may have fewer keys";
+        }
+        steps[axis] = side == 1 ? 0 : step;
+        step *= side;
+    }
+    task->mask = mask;
+    task->mask_keys = mask->shape[mask->rank - 1];
+    task->mask_steps.batch = steps[0];
+    task->mask_steps.head = steps[1];
+    task->mask_steps.row = steps[2];
+    return NULL;
+}
+
+/* Reads nonpad_kv_seqlen. Returns NULL, or an error message. */
+static const char *attention_read_used(const struct opkit_tensor *used, struct attention_task *task)
+{
+    const struct attention_sizes *sizes = &task->sizes;
+
+    task->used_keys = NULL;
+    if (attention_is_absent(used) && used->int64[0] == -1) {
+        return NULL;
+    }
+    if (used->rank != 1 || used->size != sizes->batches) {
+        return "nonpad_kv_seqlen must be [N]";
+    }
+    if (sizes->past > 0) {
+        return "nonpad_kv_seqlen must be left out, [1] of -1, with past_key";
+    }
+    for (size_t i = 0; i < used->size; i++) {
+        if (used->int64[i] < 0 || used->int64[i] > (int64_t)sizes->keys) {
+            return "nonpad_kv_seqlen must be from 0 to the count of keys";
+        }
+    }
+    task->used_keys = used->int64;
+    return NULL;
+}
+
+/* Checks types. Returns NULL, or an error message. */
+static const char *attention_check_types(const struct attention_inputs *inputs,
+                                         const struct attention_outputs *outputs)
+{
+    if (inputs->q.type != OPKIT_FLOAT32 || inputs->k.type != OPKIT_FLOAT32 ||
+        inputs->v.type != OPKIT_FLOAT32 || inputs->past_key.type != OPKIT_FLOAT32 ||
+        inputs->past_value.type != OPKIT_FLOAT32 || outputs->y.type != OPKIT_FLOAT32 ||
+        outputs->present_key.type != OPKIT_FLOAT32 ||
+        outputs->present_value.type != OPKIT_FLOAT32) {
+        return "q, k, v, past_key, past_value and the outputs must be float16 or float32";
+    }
+    if (inputs->attn_mask.type != OPKIT_FLOAT32 && inputs->attn_mask.type != OPKIT_UINT8) {
+        return "attn_mask must be float16, float32 or bool";
+    }
+    return inputs->nonpad_kv_seqlen.type == OPKIT_INT64 ? NULL : "nonpad_kv_seqlen must be int64";
+}
+
+/* Checks the params that change no shape. Returns NULL, or an error message. */
+static const char *attention_check_params(const struct attention_params *params)
+{
+    const int64_t precision = params->softmax_precision;
+
+    if (params->is_causal != 0 && params->is_causal != 1) {
+        return "is_causal must be 0 or 1";
+    }
+    if (params->left_window_size < -1 || params->right_window_size < -1) {
+        return "left_window_size and right_window_size must be -1 or above";
+    }
+    if (params->qk_matmul_output_mode < 0 || params->qk_matmul_output_mode > 3) {
+        return "qk_matmul_output_mode must be from 0 to 3";
+    }
+    if (!(params->softcap >= 0.0F)) {
+        return "softcap must be 0 or above";
+    }
+    if (precision != 0 && precision != 1 && precision != 10 && precision != 11 && precision != 16) {
+        return "softmax_precision must be 0, 1, 10, 11 or 16";
+    }
+    return NULL;
+}
+
+/* Checks the outputs' shapes. Returns NULL, or an error message. */
+static const char *attention_check_outputs(const struct attention_inputs *inputs,
+                                           const struct attention_outputs *outputs,
+                                           const struct attention_sizes *sizes)
+{
+    const struct opkit_tensor *y = &outputs->y;
+    const bool is_flat = inputs->q.rank == 3;
+    const size_t columns = is_flat ? sizes->heads * sizes->value_features : sizes->value_features;
+
+    if (y->rank != inputs->q.rank || y->shape[y->rank - 1] != columns ||
+        memcmp(y->shape, inputs->q.shape, (y->rank - 1) * sizeof *y->shape) != 0) {
+        return "y must have the shape of q, with value size instead of head size";
+    }
+    if (!attention_has_shape(&outputs->present_key, sizes->batches, sizes->kv_heads, sizes->keys,
+                             sizes->features) ||
+        !attention_has_shape(&outputs->present_value, sizes->batches, sizes->kv_heads, sizes->keys,
+                             sizes->value_features)) {
+        return "present_key and present_value must be [N, kv heads, keys, size]";
+    }
+    return NULL;
+}
+
+/* Returns the steps of a tensor of 3 dimensions, or of 4, with heads of some features. */
+static struct attention_steps attention_steps_of(const struct opkit_tensor *tensor, size_t heads,
+                                                 size_t rows, size_t features)
+{
+    const bool is_flat = tensor->rank == 3;
+    const struct attention_steps steps = {heads * rows * features,
+                                          is_flat ? features : rows * features,
+                                          is_flat ? heads * features : features};
+    return steps;
+}
+
+/* Writes the keys or values of the past, then the new ones. */
+static void attention_join(const struct attention_sizes *sizes, const struct opkit_tensor *past,
+                           const struct opkit_tensor *added, struct opkit_tensor *present)
+{
+    const size_t features = present->shape[3], rows = sizes->keys - sizes->past;
+    const struct attention_steps steps = attention_steps_of(added, sizes->kv_heads, rows, features);
+    const size_t parts = steps.row == features ? 1 : rows; /* that are dense */
+    const size_t part = rows / (parts > 0 ? parts : 1) * features;
+    float *to = present->float32;
+
+    for (size_t i = 0; i < sizes->batches * sizes->kv_heads; i++) {
+        const float *from =
+            added->float32 + i / sizes->kv_heads * steps.batch + i % sizes->kv_heads * steps.head;
+
+        if (sizes->past > 0) {
+            memcpy(to, past->float32 + i * sizes->past * features,
+                   sizes->past * features * sizeof *to);
+            to += sizes->past * features;
+        }
+        for (size_t j = 0; j < parts; j++, to += part) {
+            memcpy(to, from + j * steps.row, part * sizeof *to);
+        }
+    }
+}
+
+static bool attention_are_finite(const float *values, size_t count)
+{
+    uint32_t found = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        found |= (opkit_float_bits(values[i]) & 0x7F800000U) == 0x7F800000U;
+    }
+    return found == 0;
+}
+
+/* ---- Blocks --------------------------------------------------------------------------------- */
+
+/*
+ * Computes `rows` rows of sums, a constant number: for each lane, of the products of `terms`
+ * elements of a row on the left and rows of lanes on the right.
+ *
+ *   factors    if not NULL, of the sums so far, to which the products are added
+ */
+ATTENTION_INLINE void attention_tile(const float *left, size_t row_step, size_t term_step,
+                                     size_t rows, const float *right, size_t terms, size_t vectors,
+                                     const float *factors, float *sums)
+{
+    OPKIT_FUSED
+    attention_vector sum[ATTENTION_TILE][ATTENTION_MAX_VECTORS] = {{{0}}};
+
+    for (size_t row = 0; row < rows && factors != NULL; row++) {
+        for (size_t i = 0; i < vectors; i++) {
+            attention_vector factor;
+
+            memcpy(&factor, factors + i * ATTENTION_LANES, sizeof factor);
+            memcpy(&sum[row][i], sums + (row * vectors + i) * ATTENTION_LANES, sizeof factor);
+            sum[row][i] *= factor;
+        }
+    }
+    for (size_t term = 0; term < terms; term++) {
+        attention_vector lanes[ATTENTION_MAX_VECTORS];
+
+        memcpy(lanes, right + term * vectors * ATTENTION_LANES, vectors * sizeof *lanes);
+        for (size_t row = 0; row < rows; row++) {
+            for (size_t i = 0; i < vectors; i++) {
+                sum[row][i] += left[row * row_step + term * term_step] * lanes[i];
+            }
+        }
+    }
+    for (size_t row = 0; row < rows; row++) {
+        memcpy(sums + row * vectors * ATTENTION_LANES, sum[row], vectors * sizeof **sum);
+    }
+}
+
+/* Computes any count of rows of sums. */
+ATTENTION_INLINE void attention_multiply(const float *left, size_t row_step, size_t term_step,
+                                         size_t rows, const float *right, size_t terms,
+                                         size_t vectors, const float *factors, float *sums)
+{
+    const size_t lanes = vectors * ATTENTION_LANES;
+    size_t row = 0;
+
+    for (; row + ATTENTION_TILE <= rows; row += ATTENTION_TILE) {
+        attention_tile(left + row * row_step, row_step, term_step, ATTENTION_TILE, right, terms,
+                       vectors, factors, sums + row * lanes);
+    }
+    for (; row + 4 <= rows; row += 4) {
+        attention_tile(left + row * row_step, row_step, term_step, 4, right, terms, vectors,
+                       factors, sums + row * lanes);
+    }
+    for (; row < rows; row++) {
+        attention_tile(left + row * row_step, row_step, term_step, 1, right, terms, vectors,
+                       factors, sums + row * lanes);
+    }
+}
+
+/* Sets the keys that each query of a group takes, but for attn_mask. */
+static void attention_set_limits(const struct attention_task *task, size_t batch,
+                                 struct attention_group *group, size_t lanes)
+{
+    const struct attention_params *params = task->params;
+    const int64_t used =
+        task->used_keys == NULL ? (int64_t)task->sizes.keys : task->used_keys[batch];
+    const int64_t offset =
+        task->used_keys == NULL ? (int64_t)task->sizes.past : used - (int64_t)task->sizes.queries;
+    const int64_t limit = attention_min(used, (int64_t)task->mask_keys);
+
+    group->min_begin = group->min_end = INT32_MAX;
+    group->max_begin = group->max_end = 0;
+    for (size_t lane = 0; lane < lanes; lane++) {
+        const size_t query = group->first + (lane < group->count ? lane : group->count - 1);
+        const int64_t position = (int64_t)query + offset;
+        int64_t begin = 0, end = limit;
+
+        if (params->is_causal == 1) {
+            end = attention_min(end, position + 1);
+        }
+        if (params->right_window_size >= 0) {
+            end = attention_min(end, position + params->right_window_size + 1);
+        }
+        if (params->left_window_size >= 0) {
+            begin = attention_max(begin, position - params->left_window_size);
+        }
+        end = attention_max(end, 0);
+        begin = attention_min(begin, end);
+        group->begin[lane] = (int32_t)begin;
+        group->end[lane] = (int32_t)end;
+        group->min_begin = (int32_t)attention_min(begin, group->min_begin);
+        group->max_begin = (int32_t)attention_max(begin, group->max_begin);
+        group->min_end = (int32_t)attention_min(end, group->min_end);
+        group->max_end = (int32_t)attention_max(end, group->max_end);
+    }
+}
+
+/* Adds attn_mask to the scores of some keys, from `first` on. */
+static void attention_add_mask(const struct attention_task *task, struct attention_block *block,
+                               const struct attention_group *group, size_t first, size_t count,
+                               size_t lanes)
+{
+    const struct opkit_tensor *mask = task->mask;
+    const size_t start = block->batch * task->mask_steps.batch +
+                         block->head * task->mask_steps.head + group->first * task->mask_steps.row +
+                         first;
+
+    for (size_t lane = 0; lane < group->count; lane++) {
+        const size_t row = start + lane * task->mask_steps.row;
+        float *scores = block->weights + lane;
+
+        for (size_t i = 0; i < count; i++) {
+            const float added = mask->type == OPKIT_FLOAT32 ? mask->float32[row + i]
+                                : mask->uint8[row + i] != 0 ? 0.0F
+                                                            : -INFINITY;
+
+            scores[i * lanes] = added == -INFINITY ? added : scores[i * lanes] + added;
+        }
+    }
+}
+
+/* Removes the keys that a query does not take from the scores of some keys, from `first` on. */
+ATTENTION_INLINE void attention_limit(const struct attention_group *group, float *scores,
+                                      size_t first, size_t count, size_t lanes)
+{
+    for (size_t i = 0; i < count; i++, scores += lanes) {
+        const int32_t key = (int32_t)(first + i);
+
+        for (size_t lane = 0; lane < lanes; lane++) {
+            const bool is_taken = key >= group->begin[lane] && key < group->end[lane];
+            scores[lane] = is_taken ? scores[lane] : -INFINITY;
+        }
+    }
+}
+
+/* Returns e^x for x up to 0. From -88 down it is 0: such a weight does not change a sum. */
+static inline float attention_exp(float x)
+{
+    const struct opkit_exponent split = opkit_split_exponent(opkit_at_least(x, -88.0F), OPKIT_BIAS);
+    const float series = 1.0F + opkit_exp_terms(split.rest, split.rest);
+
+    return series * opkit_power_of_two(split.rounded); /* 0 for an exponent of -127 */
+}
+
+/* Turns the scores of a vector of queries into weights, and adds them to the total. */
+ATTENTION_INLINE void attention_weigh(float *weights, size_t count, size_t lanes, float *maximum,
+                                      float *total, float *factor)
+{
+    float shift[ATTENTION_LANES], sum[ATTENTION_LANES] = {0};
+
+    memcpy(shift, maximum, sizeof shift);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t lane = 0; lane < ATTENTION_LANES; lane++) {
+            const float score = weights[i * lanes + lane];
+            shift[lane] = score > shift[lane] ? score : shift[lane];
+        }
+    }
+    for (size_t lane = 0; lane < ATTENTION_LANES; lane++) {
+        const float found = shift[lane];
+
+        shift[lane] = found == -INFINITY ? 0.0F : found; /* no key until now */
+        factor[lane] = attention_exp(maximum[lane] - shift[lane]);
+        maximum[lane] = found;
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (size_t lane = 0; lane < ATTENTION_LANES; lane++) {
+            const float weight = attention_exp(weights[i * lanes + lane] - shift[lane]);
+
+            weights[i * lanes + lane] = weight;
+            sum[lane] += weight;
+        }
+    }
+    for (size_t lane = 0; lane < ATTENTION_LANES; lane++) {
+        total[lane] = total[lane] * factor[lane] + sum[lane];
+    }
+}
+
+/* Adds weighted values that may be infinite or NaN: a key of weight 0 does not count. */
+static void attention_add_counted(const struct attention_block *block, const float *values,
+                                  size_t features, size_t count, size_t lanes, float *sums)
+{
+    for (size_t feature = 0; feature < features; feature++, sums += lanes) {
+        for (size_t lane = 0; lane < lanes; lane++) {
+            sums[lane] *= block->factor[lane];
+            for (size_t i = 0; i < count; i++) {
+                const float weight = block->weights[i * lanes + lane];
+                const float value = values[i * features + feature];
+
+                sums[lane] += weight == 0.0F ? 0.0F : weight * value;
+            }
+        }
+    }
+}
+
+/* Adds some keys, from `first` on, to the sums of a group. */
+ATTENTION_INLINE void attention_add_keys(const struct attention_task *task,
+                                         struct attention_block *block,
+                                         struct attention_group *group, size_t first, size_t count,
+                                         size_t vectors)
+{
+    const struct attention_sizes *sizes = &task->sizes;
+    const size_t lanes = vectors * ATTENTION_LANES;
+    const size_t kv_head = block->head / (sizes->heads / sizes->kv_heads);
+    const size_t row = (block->batch * sizes->kv_heads + kv_head) * sizes->keys + first;
+    const size_t features = sizes->features, value_features = sizes->value_features;
+    const float *values = task->v + row * value_features;
+    const float softcap = task->params->softcap;
+
+    attention_multiply(task->k + row * features, features, 1, count, group->q, features, vectors,
+                       NULL, block->weights);
+    for (size_t i = 0; i < count * lanes && softcap > 0.0F; i++) {
+        block->weights[i] = softcap * opkit_tanh(block->weights[i] / softcap);
+    }
+    if (task->mask != NULL) {
+        attention_add_mask(task, block, group, first, count, lanes);
+    }
+    if ((int64_t)first < group->max_begin || (int64_t)(first + count) > group->min_end) {
+        attention_limit(group, block->weights, first, count, lanes);
+    }
+    for (size_t i = 0; i < lanes; i += ATTENTION_LANES) {
+        attention_weigh(block->weights + i, count, lanes, group->maximum + i, group->total + i,
+                        block->factor + i);
+    }
+    if (task->has_finite_values) {
+        attention_multiply(values, 1, value_features, value_features, block->weights, count,
+                           vectors, block->factor, group->sums);
+    } else {
+        attention_add_counted(block, values, value_features, count, lanes, group->sums);
+    }
+}
+
+/* Sets the queries of a group, before any key. */
+ATTENTION_INLINE void attention_start(const struct attention_task *task, size_t batch,
+                                      const float *q, struct attention_group *group, size_t lanes)
+{
+    const size_t features = task->sizes.features;
+
+    attention_set_limits(task, batch, group, lanes);
+    for (size_t lane = 0; lane < lanes; lane++) {
+        const size_t query = group->first + (lane < group->count ? lane : group->count - 1);
+
+        for (size_t i = 0; i < features; i++) {
+            group->q[i * lanes + lane] = q[query * task->q_steps.row + i] * task->scale;
+        }
+        group->maximum[lane] = -INFINITY;
+        group->total[lane] = 0.0F;
+    }
+    memset(group->sums, 0, task->sizes.value_features * lanes * sizeof *group->sums);
+}
+
+/* Writes the output of a group. */
+ATTENTION_INLINE void attention_finish(const struct attention_task *task,
+                                       const struct attention_group *group, float *y, size_t lanes)
+{
+    for (size_t lane = 0; lane < group->count; lane++) {
+        const float total = group->total[lane];
+        const float inverse = total == 0.0F ? 0.0F : 1.0F / total; /* without keys, y is 0 */
+        float *to = y + (group->first + lane) * task->y_steps.row;
+
+        for (size_t i = 0; i < task->sizes.value_features; i++) {
+            to[i] = group->sums[i * lanes + lane] * inverse;
+        }
+    }
+}
+
+/* Computes the output of a block of queries. */
+ATTENTION_INLINE void attention_run_block(const struct attention_task *task,
+                                          struct attention_block *block, size_t vectors)
+{
+    const size_t lanes = vectors * ATTENTION_LANES;
+    const float *q =
+        task->q + block->batch * task->q_steps.batch + block->head * task->q_steps.head;
+    float *y = task->y + block->batch * task->y_steps.batch + block->head * task->y_steps.head;
+    int32_t begin = INT32_MAX, end = 0;
+
+    for (size_t i = 0; i < block->group_count; i++) {
+        struct attention_group *group = &block->groups[i];
+
+        attention_start(task, block->batch, q, group, lanes);
+        begin = begin < group->min_begin ? begin : group->min_begin;
+        end = end > group->max_end ? end : group->max_end;
+    }
+    const int32_t blocks = (end - begin + ATTENTION_KEYS - 1) / ATTENTION_KEYS;
+    const int32_t tiles = (end - begin + ATTENTION_TILE - 1) / ATTENTION_TILE;
+    const int32_t keys = blocks > 0 ? (tiles + blocks - 1) / blocks * ATTENTION_TILE : 0;
+    for (int32_t first = begin; first < end; first += keys) {
+        const int32_t last = end - first < keys ? end : first + keys;
+
+        for (size_t i = 0; i < block->group_count; i++) {
+            struct attention_group *group = &block->groups[i];
+            const int32_t from = first > group->min_begin ? first : group->min_begin;
+            const int32_t to = last < group->max_end ? last : group->max_end;
+
+            if (from < to) {
+                attention_add_keys(task, block, group, (size_t)from, (size_t)(to - from), vectors);
+            }
+        }
+    }
+    for (size_t i = 0; i < block->group_count; i++) {
+        attention_finish(task, &block->groups[i], y, lanes);
+    }
+}
+
+/* Computes some blocks of queries, of all batches and heads. */
+ATTENTION_INLINE void attention_run(const struct attention_task *task, size_t begin, size_t end,
+                                    size_t vectors)
+{
+    const struct attention_sizes *sizes = &task->sizes;
+    const size_t lanes = vectors * ATTENTION_LANES;
+    struct attention_block block;
+
+    for (size_t i = begin; i < end; i++) {
+        const size_t head = i / task->blocks;
+        size_t first = i % task->blocks * task->groups * lanes;
+
+        block.batch = head / sizes->heads;
+        block.head = head % sizes->heads;
+        block.group_count = 0;
+        for (; block.group_count < task->groups && first < sizes->queries; first += lanes) {
+            struct attention_group *group = &block.groups[block.group_count];
+
+            group->first = first;
+            group->count = sizes->queries - first < lanes ? sizes->queries - first : lanes;
+            group->q = block.q + block.group_count * sizes->features * lanes;
+            group->sums = block.sums + block.group_count * sizes->value_features * lanes;
+            block.group_count++;
+        }
+        attention_run_block(task, &block, vectors);
+    }
+}
+
+static void attention_run_baseline(const void *context, size_t begin, size_t end)
+{
+    attention_run((const struct attention_task *)context, begin, end, ATTENTION_BASELINE_VECTORS);
+}
+
+#if defined(OPKIT_AVX2)
+/* The same for processors with AVX2: a vector is one register. */
+OPKIT_AVX2 static void attention_run_avx2(const void *context, size_t begin, size_t end)
+{
+    attention_run((const struct attention_task *)context, begin, end, ATTENTION_MAX_VECTORS);
+}
+#endif
+
+/* Computes all blocks of queries, in threads if the description has some. */
+static void attention_run_all(struct attention_task *task)
+{
+    const struct attention_sizes *sizes = &task->sizes;
+    const size_t features =
+        sizes->features > sizes->value_features ? sizes->features : sizes->value_features;
+    opkit_loop_body body = attention_run_baseline;
+    size_t lanes = ATTENTION_BASELINE_VECTORS * ATTENTION_LANES;
+
+#if defined(OPKIT_AVX2)
+    if (opkit_has_avx2()) {
+        body = attention_run_avx2;
+        lanes = ATTENTION_MAX_QUERIES;
+    }
+#endif
+    const size_t fitting = ATTENTION_ELEMENTS / (lanes * features);
+    task->groups = fitting < ATTENTION_GROUPS ? fitting : (size_t)ATTENTION_GROUPS;
+    const size_t queries = task->groups * lanes; /* of a block */
+    task->blocks = (sizes->queries + queries - 1) / queries;
+    const size_t work = queries * sizes->keys * (sizes->features + sizes->value_features) + 1;
+    opkit_parallel_for(sizes->batches * sizes->heads * task->blocks, 1 + ATTENTION_GRAIN / work,
+                       body, task);
+}
+
+/*
+ * Computes the outputs:
+ *
+ *   inputs->q                        [N, heads, Q, head size] or [N, Q, heads * head size]
+ *   inputs->k                        [N, kv heads, K, head size] or [N, K, kv heads * head size]
+ *   inputs->v                        [N, kv heads, K, value size] or [N, K, kv heads * value size]
+ *   inputs->attn_mask                broadcast to [N, heads, Q, keys]; none: [1] of 0
+ *   inputs->past_key                 [N, kv heads, P, head size]; none: [1]
+ *   inputs->past_value               [N, kv heads, P, value size]; none: [1]
+ *   inputs->nonpad_kv_seqlen         the count of keys that are no padding, [N]; none: [1] of -1
+ *   params->is_causal                1: a query takes no keys after its own position
+ *   params->kv_num_heads             the heads of k and v of 3 dimensions
+ *   params->left_window_size         the keys before a query's position, at most; -1: all
+ *   params->q_num_heads              the heads of q of 3 dimensions
+ *   params->qk_matmul_output_mode    has no effect
+ *   params->right_window_size        the keys after a query's position, at most; -1: all
+ *   params->scale                    the factor of the scores; below 0: 1 / sqrt(head size)
+ *   params->softcap                  above 0: scores x become softcap * tanh(x / softcap)
+ *   params->softmax_precision        has no effect: the weights are float32
+ *   outputs->y                       the shape of q, with value size instead of head size
+ *   outputs->present_key             past_key, then k: [N, kv heads, keys, head size]
+ *   outputs->present_value           past_value, then v: [N, kv heads, keys, value size]
+ *
+ * Returns NULL, or an error message: it is logged, and the call fails.
+ */
+static const char *attention_compute(const struct attention_inputs *inputs,
+                                     const struct attention_params *params,
+                                     struct attention_outputs *outputs)
+{
+    struct attention_task task;
+    struct attention_sizes *sizes = &task.sizes;
+
+    const char *problem = attention_check_types(inputs, outputs);
+    problem = problem != NULL ? problem : attention_check_params(params);
+    problem = problem != NULL ? problem : attention_read(inputs, params, sizes);
+    problem = problem != NULL ? problem : attention_read_mask(&inputs->attn_mask, &task);
+    problem = problem != NULL ? problem : attention_read_used(&inputs->nonpad_kv_seqlen, &task);
+    problem = problem != NULL ? problem : attention_check_outputs(inputs, outputs, sizes);
+    if (problem != NULL) {
+        return problem;
+    }
+    attention_join(sizes, &inputs->past_key, &inputs->k, &outputs->present_key);
+    attention_join(sizes, &inputs->past_value, &inputs->v, &outputs->present_value);
+    task.params = params;
+    task.scale =
+        params->scale < 0.0F ? (float)(1.0 / sqrt((double)sizes->features)) : params->scale;
+    task.q = inputs->q.float32;
+    task.k = outputs->present_key.float32;
+    task.v = outputs->present_value.float32;
+    task.y = outputs->y.float32;
+    task.q_steps = attention_steps_of(&inputs->q, sizes->heads, sizes->queries, sizes->features);
+    task.y_steps =
+        attention_steps_of(&outputs->y, sizes->heads, sizes->queries, sizes->value_features);
+    task.has_finite_values = attention_are_finite(task.v, outputs->present_value.size);
+    attention_run_all(&task);
+    return NULL;
+}
+
+#endif

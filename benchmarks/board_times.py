@@ -126,9 +126,9 @@ def record(found: Mapping[str, costs.Count]) -> None:
 
 def main() -> None:
     """Count, print, and write with --record."""
-    known = operators()
+    known = [name for name, each in operators().items() if RUNTIME in each.spec.runtimes]
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--operators", nargs="+", choices=known, default=[*known])
+    parser.add_argument("--operators", nargs="+", choices=known, default=known)
     parser.add_argument("--record", action="store_true", help="write operators/instructions.yml")
     options = parser.parse_args()
     found = {}

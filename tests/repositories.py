@@ -42,6 +42,8 @@ RKNN_EXAMPLES = [
     name for name in RKNN_OPERATORS if name == "mish" or not _EXAMPLES[name].spec.elementwise
 ]
 """The examples for RKNN-Toolkit 1.x; one of the elementwise ones, whose files are generated."""
+RKNN2_EXAMPLES = [name for name in EXAMPLE_NAMES if _EXAMPLES[name].spec.runtimes != ("pplnn",)]
+"""The examples whose tensors RKNN-Toolkit2 has."""
 ONNX_OPERATORS = {operator.folder.name: name for name, operator in LIBRARY.items() if operator.onnx}
 """The examples of ONNX's own operators -> the operator."""
 FIRST_LINK = re.compile(r"compiling the C(\+\+)? library of \S+, once")

@@ -417,9 +417,6 @@ what to do instead, or the chip's own operator; without a name, for all:
 $ rknn-op library --why Loop
 Loop: a custom operator has no body with nodes of its own: export the model with
 ...
-$ rknn-op library --why Softmax
-Softmax: it is on the list of rk3588's NPU (RKNN-Toolkit2 2.5.0, librknnrt
-  2.3.2).
 ```
 
 | operator | models | runtimes | math | refused by name |

@@ -57,7 +57,7 @@ _OF_INPUT = {
 """Operators whose work is that of each element of the first input, not of the output."""
 _OF_INPUTS = {"Mean", "ScatterElements", "ScatterND", "Sum"}
 """Operators whose work is that of each element of all inputs."""
-_UNKNOWN = {"DFT", "NonMaxSuppression", "STFT"}
+_UNKNOWN = {"Attention", "DFT", "LinearAttention", "NonMaxSuppression", "STFT"}
 """Operators whose work depends on data, or grows faster than their tensors."""
 
 
@@ -103,7 +103,7 @@ def work(node: Node) -> int | None:
 def _work_of_element(node: Node) -> int | None:
     """Return the units of work of an element of the output."""
     match node.op_type:
-        case "DeformConv":
+        case "CausalConvWithState" | "DeformConv":
             weight = _sizes(at(node.inputs, 1))
             return None if weight is None else prod(weight[1:])
         case "LpPool":

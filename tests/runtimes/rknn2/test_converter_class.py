@@ -18,7 +18,7 @@ from opkit.description.spec import OpSpec
 from opkit.runtimes import parse
 from opkit.runtimes.rknn2.chips import ATTRIBUTE_FLOATS, ATTRIBUTE_INTEGERS
 from opkit.runtimes.rknn2.converter_class import files
-from tests.repositories import EXAMPLE_NAMES, EXAMPLES, ROOT
+from tests.repositories import EXAMPLES, RKNN2_EXAMPLES, ROOT
 
 STAND_IN = Path(__file__).parent / "rknn_stand_in"
 
@@ -511,7 +511,7 @@ def test_generated_python_runs_on_3_8(generated: Path) -> None:
         assert python_3 <= (3, 8), path
 
 
-@pytest.mark.parametrize("name", EXAMPLE_NAMES)
+@pytest.mark.parametrize("name", RKNN2_EXAMPLES)
 def test_every_example_has_files(name: str) -> None:
     text = (EXAMPLES / name / f"{name}.yml").read_text()
     if "runtimes:" not in text:

@@ -37,9 +37,9 @@ from opkit.runtimes.rknn2.simulator import SimulatedReference
 from opkit.runtimes.rknn2.toolkit2 import PACKAGES
 from tests.check.target_repositories import counts
 from tests.repositories import (
-    EXAMPLE_NAMES,
     EXAMPLES,
     ONNX_OPERATORS,
+    RKNN2_EXAMPLES,
     ROOT,
     Repository,
     example_folder,
@@ -51,7 +51,7 @@ pytestmark = pytest.mark.slow
 PYTHON_VARIABLE = "RKNN_OP_RKNN2_PYTHON"
 REQUIRE_VARIABLE = "RKNN_OP_REQUIRE_RKNN2"
 PROGRAM = Path(__file__).parent / "conversions.py"
-OTHER_EXAMPLES = [name for name in EXAMPLE_NAMES if name not in ONNX_OPERATORS]
+OTHER_EXAMPLES = [name for name in RKNN2_EXAMPLES if name not in ONNX_OPERATORS]
 """The examples with several cases; ONNX's operators are in test_library_in_simulator.py."""
 CASES = 6
 """The count of an example's cases; the toolkit converts a model for each, in half a second."""

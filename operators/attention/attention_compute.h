@@ -132,6 +132,19 @@ static bool attention_read_heads(const struct opkit_tensor *tensor, int64_t give
     return true;
 }
 
+/*
+ * Returns the heads of q that the model gives. librknnrt 1.6.0 hands over no attribute whose name
+ * begins with q_: without it, q of 3 dimensions has heads of the size of k's.
+ */
+static int64_t attention_given_heads(const struct opkit_tensor *q, const struct opkit_tensor *k,
+                                     const struct attention_params *params)
+{
+    const int64_t size = params->kv_num_heads > 0 ? (int64_t)k->shape[2] / params->kv_num_heads : 0;
+
+    return q->rank == 3 && params->q_num_heads == 0 && size > 0 ? (int64_t)q->shape[2] / size
+                                                                : params->q_num_heads;
+}
+
 /* Whether a tensor has this shape of 4 dimensions. */
 static bool attention_has_shape(const struct opkit_tensor *tensor, size_t batches, size_t heads,
                                 size_t rows, size_t features)
@@ -152,8 +165,8 @@ static const char *attention_read(const struct attention_inputs *inputs,
         return "q, k and v must have 3 dimensions, or 4";
     }
     sizes->batches = q->shape[0];
-    if (!attention_read_heads(q, params->q_num_heads, &sizes->heads, &sizes->queries,
-                              &sizes->features) ||
+    if (!attention_read_heads(q, attention_given_heads(q, k, params), &sizes->heads,
+                              &sizes->queries, &sizes->features) ||
         !attention_read_heads(k, params->kv_num_heads, &sizes->kv_heads, &sizes->keys,
                               &key_features) ||
         !attention_read_heads(v, params->kv_num_heads, &value_heads, &values,
@@ -735,7 +748,7 @@ static void attention_run_all(struct attention_task *task)
  *   params->is_causal                1: a query takes no keys after its own position
  *   params->kv_num_heads             the heads of k and v of 3 dimensions
  *   params->left_window_size         the keys before a query's position, at most; -1: all
- *   params->q_num_heads              the heads of q of 3 dimensions
+ *   params->q_num_heads              the heads of q of 3 dimensions; 0: of the size of those of k
  *   params->qk_matmul_output_mode    has no effect
  *   params->right_window_size        the keys after a query's position, at most; -1: all
  *   params->scale                    the factor of the scores; below 0: 1 / sqrt(head size)

@@ -31,6 +31,17 @@ def read_heads(shape, heads):
     return sizes
 
 
+def query_heads(q, k, params):
+    """Return the heads of q for read_heads(), from the shapes of q and k.
+
+    librknnrt 1.6.0 hands over no attribute whose name begins with q_: without it, q of 3 dimensions
+    has heads of the size of k's.
+    """
+    given, kv_heads = params["q_num_heads"], params["kv_num_heads"]
+    size = k[2] // kv_heads if kv_heads > 0 else 0
+    return q[2] // size if len(q) == 3 and given == 0 and size > 0 else given
+
+
 def check_params(params):
     """Refuse params that no call can have."""
     if params["is_causal"] not in (0, 1):
@@ -58,7 +69,7 @@ def output_shapes(input_shapes, params):
     )
     if len(q) not in (3, 4) or len(k) != len(q) or len(v) != len(q):
         raise ValueError("Attention: q, k and v must have 3 dimensions, or 4")
-    heads, queries, features = read_heads(q, params["q_num_heads"])
+    heads, queries, features = read_heads(q, query_heads(q, k, params))
     kv_heads, rows, key_features = read_heads(k, params["kv_num_heads"])
     value_heads, values, value_features = read_heads(v, params["kv_num_heads"])
     if kv_heads == 0 or heads % kv_heads:
@@ -110,10 +121,8 @@ def reference(inputs, params):
     if inputs[USED].dtype != np.int64:
         raise ValueError("Attention: nonpad_kv_seqlen must be int64")
     shapes = output_shapes({name: array.shape for name, array in inputs.items()}, params)
-    q, k, v = (
-        by_head(inputs[name], params[heads])
-        for name, heads in (("q", "q_num_heads"), ("k", "kv_num_heads"), ("v", "kv_num_heads"))
-    )
+    q = by_head(inputs["q"], query_heads(inputs["q"].shape, inputs["k"].shape, params))
+    k, v = (by_head(inputs[name], params["kv_num_heads"]) for name in "kv")
     if inputs["past_key"].ndim == 4:
         k = np.concatenate([inputs["past_key"], k], axis=2)
         v = np.concatenate([inputs["past_value"], v], axis=2)

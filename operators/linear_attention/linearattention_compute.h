@@ -149,6 +149,21 @@ static bool linearattention_is_rows(const struct opkit_tensor *tensor, size_t co
            tensor->shape[1] == positions && tensor->shape[2] == size;
 }
 
+/*
+ * Returns the heads of query. librknnrt 1.6.0 hands over no attribute whose name begins with q_:
+ * without it, the heads have the size of those of key.
+ */
+static int64_t linearattention_heads(const struct opkit_tensor *query,
+                                     const struct opkit_tensor *key,
+                                     const struct linearattention_params *params)
+{
+    const int64_t size = key->rank == 3 ? (int64_t)key->shape[2] / params->kv_num_heads : 0;
+
+    return params->q_num_heads == 0 && query->rank == 3 && size > 0
+               ? (int64_t)query->shape[2] / size
+               : params->q_num_heads;
+}
+
 /* Reads params and shapes of query, key and value. Returns NULL, or an error message. */
 static const char *linearattention_read(const struct linearattention_inputs *inputs,
                                         const struct linearattention_params *params,
@@ -160,17 +175,17 @@ static const char *linearattention_read(const struct linearattention_inputs *inp
     call->has_decay = strcmp(rule, "gated") == 0 || strcmp(rule, "gated_delta") == 0;
     call->has_beta = strcmp(rule, "delta") == 0 || strcmp(rule, "gated_delta") == 0;
     (void)params->chunk_size;
-    if (params->q_num_heads % params->kv_num_heads != 0) {
+    const int64_t heads = linearattention_heads(query, &inputs->key, params);
+    if (heads < 1 || heads % params->kv_num_heads != 0) {
         return "q_num_heads must be a multiple of kv_num_heads";
     }
     call->positions = query->shape[1];
     call->heads = (size_t)params->kv_num_heads;
-    call->queries = (size_t)(params->q_num_heads / params->kv_num_heads);
-    call->keys = query->shape[2] / (size_t)params->q_num_heads;
+    call->queries = (size_t)(heads / params->kv_num_heads);
+    call->keys = query->shape[2] / (size_t)heads;
     call->values = value->shape[2] / call->heads;
-    if (query->type != OPKIT_FLOAT32 || query->rank != 3 ||
-        query->shape[2] % (size_t)params->q_num_heads != 0 || call->keys < 1 ||
-        call->keys > OPKIT_STATE_ROWS) {
+    if (query->type != OPKIT_FLOAT32 || query->rank != 3 || query->shape[2] % (size_t)heads != 0 ||
+        call->keys < 1 || call->keys > OPKIT_STATE_ROWS) {
         return "query must be [N, S, q_num_heads * key size], with keys of 1 to 512 elements";
     }
     if (!linearattention_is_rows(&inputs->key, query->shape[0], call->positions,
@@ -234,7 +249,7 @@ static const char *linearattention_check(const struct linearattention_inputs *in
  *   inputs->beta              [N, S, kv_num_heads] or [N, S, 1]
  *   params->chunk_size        has no effect
  *   params->kv_num_heads      the states of each batch
- *   params->q_num_heads       a multiple of kv_num_heads
+ *   params->q_num_heads       a multiple of kv_num_heads; 0: heads of the size of those of key
  *   params->scale             multiplies output; 0: 1 / sqrt(key size)
  *   params->update_rule       "linear", "gated", "delta" or "gated_delta"
  *   outputs->output           [N, S, q_num_heads * value size]

@@ -17,11 +17,23 @@ import numpy as np
 MAX_KEYS = 512
 
 
+def query_heads(query, key, params):
+    """Return the heads of query, from its shape and that of key.
+
+    librknnrt 1.6.0 hands over no attribute whose name begins with q_: without it, the heads have
+    the size of those of key.
+    """
+    size = key[2] // params["kv_num_heads"] if len(key) == 3 else 0
+    is_given = params["q_num_heads"] != 0 or len(query) != 3 or size == 0
+    return params["q_num_heads"] if is_given else query[2] // size
+
+
 def sizes_of(shapes, params):
     """Return the sizes of key and value of a head."""
-    heads, states = params["q_num_heads"], params["kv_num_heads"]
+    states = params["kv_num_heads"]
     query, key, value = (tuple(shapes[name]) for name in ("query", "key", "value"))
-    if heads % states:
+    heads = query_heads(query, key, params)
+    if heads < 1 or heads % states:
         raise ValueError(
             "LinearAttention: q_num_heads must be a multiple of kv_num_heads, "
             f"not {heads} of {states}"
@@ -67,7 +79,7 @@ def output_shapes(input_shapes, params):
             f"LinearAttention: beta must be [N, S, kv_num_heads] or [N, S, 1], not {beta}"
         )
     return {
-        "output": (count, length, params["q_num_heads"] * value_size),
+        "output": (count, length, input_shapes["query"][2] // size * value_size),
         "present_state": past,
     }
 
@@ -89,7 +101,7 @@ def reference(inputs, params):
     def heads(name, *shape):
         return inputs[name].astype(np.float64).reshape(count, length, *shape)
 
-    query = heads("query", states, params["q_num_heads"] // states, size)
+    query = heads("query", states, inputs["query"].shape[2] // size // states, size)
     key, value = heads("key", states, size, 1), heads("value", states, 1, value_size)
     decay = heads("decay", states, inputs["decay"].shape[2] // states, 1)
     beta = heads("beta", inputs["beta"].shape[2], 1, 1)

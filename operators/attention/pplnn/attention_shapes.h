@@ -23,7 +23,11 @@ static const char *attention_shapes(const struct attention_inputs *inputs,
     if ((q->rank != 3 && q->rank != 4) || k->rank != q->rank || v->rank != q->rank) {
         return "q, k and v must have 3 dimensions, or 4";
     }
-    if (is_flat && (params->q_num_heads < 1 || params->kv_num_heads < 1)) {
+    const size_t size = /* of a head of k, if k has 3 dimensions */
+        params->kv_num_heads > 0 ? k->shape[2] / (size_t)params->kv_num_heads : 0;
+    const size_t heads =
+        params->q_num_heads == 0 && size > 0 ? q->shape[2] / size : (size_t)params->q_num_heads;
+    if (is_flat && (params->q_num_heads < 0 || heads < 1 || params->kv_num_heads < 1)) {
         return "q_num_heads and kv_num_heads must divide the last dimension of q, k and v of 3 "
                "dimensions; of 4, they must be 0 or the second one";
     }
@@ -33,7 +37,7 @@ static const char *attention_shapes(const struct attention_inputs *inputs,
 
     outputs->y.rank = q->rank;
     memcpy(outputs->y.shape, q->shape, sizeof q->shape);
-    outputs->y.shape[q->rank - 1] = is_flat ? (size_t)params->q_num_heads * value_size : value_size;
+    outputs->y.shape[q->rank - 1] = is_flat ? heads * value_size : value_size;
     outputs->present_key.rank = outputs->present_value.rank = 4;
     outputs->present_key.shape[0] = outputs->present_value.shape[0] = q->shape[0];
     outputs->present_key.shape[1] = outputs->present_value.shape[1] = kv_heads;

@@ -13,17 +13,21 @@ static const char *linearattention_shapes(const struct linearattention_inputs *i
                                           const struct linearattention_params *params,
                                           struct linearattention_outputs *outputs)
 {
-    const struct opkit_tensor *query = &inputs->query, *value = &inputs->value;
+    const struct opkit_tensor *query = &inputs->query, *key = &inputs->key, *value = &inputs->value;
     struct opkit_tensor *output = &outputs->output;
 
-    if (query->rank != 3 || value->rank != 3) {
+    if (query->rank != 3 || key->rank != 3 || value->rank != 3) {
         return "query must be [N, S, q_num_heads * key size], and value "
                "[N, S, kv_num_heads * value size]";
     }
+    const size_t states = (size_t)params->kv_num_heads;
+    const size_t size = key->shape[2] / states;
+    const size_t heads =
+        params->q_num_heads == 0 && size > 0 ? query->shape[2] / size : (size_t)params->q_num_heads;
     output->rank = 3;
     output->shape[0] = query->shape[0];
     output->shape[1] = query->shape[1];
-    output->shape[2] = value->shape[2] / (size_t)params->kv_num_heads * (size_t)params->q_num_heads;
+    output->shape[2] = value->shape[2] / states * heads;
     return NULL;
 }
 

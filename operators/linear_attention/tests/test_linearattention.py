@@ -38,7 +38,7 @@ GEOMETRIES = [  # shapes, params
     ),
     (
         shapes_of(count=1, length=9, heads=3, states=3, size=64, values=64, decays=64, betas=3),
-        {"q_num_heads": 3, "kv_num_heads": 3, "chunk_size": 1},
+        {"q_num_heads": 0, "kv_num_heads": 3, "chunk_size": 1},
     ),
     (
         shapes_of(count=1, length=1, heads=1, states=1, size=1, values=1, betas=1),

@@ -131,7 +131,7 @@ def _check_param(reader: Reader, key: yaml.Node, value: yaml.Node) -> None:
 
 
 def _complaints(spec: OpSpec) -> Iterator[Complaint]:
-    """Warn of defaults that librknnrt cannot read as an attribute; explain a name of ONNX's own."""
+    """Warn of attributes that librknnrt does not hand over; explain a name of ONNX's own."""
     for param in spec.params:
         for each in unreadable_numbers(param.default)[:1]:
             yield Complaint(
@@ -140,6 +140,15 @@ def _complaints(spec: OpSpec) -> Iterator[Complaint]:
                 "works only where nodes omit the attribute",
                 field=f"params.{param.name}.default",
                 severity="warning",
+            )
+        if param.name.startswith("q_"):
+            yield Complaint(
+                "",
+                "librknnrt 1.6.0 hands over no attribute whose name begins with q_, so that the "
+                "operator has op.yml's default there, or fails",
+                field=f"params.{param.name}",
+                hint="choose another name, or compute the value from shapes",
+                severity="note",
             )
     own = settings(spec)
     if own.is_standard:

@@ -315,7 +315,7 @@ def test_cases_run_in_vendors_runtime(repository: Repository) -> None:
 
 
 @pytest.mark.skipif(not LIBRKNNRT, reason="set LIBRKNNRT to run the vendor's runtime")
-@pytest.mark.parametrize("name", ["piecewise_linear", "center_crop_pad", "not"])
+@pytest.mark.parametrize("name", ["piecewise_linear", "center_crop_pad", "not", "linear_attention"])
 def test_example_runs_in_vendors_runtime(name: str, example: Callable[..., Repository]) -> None:
     words = arguments(Path(toolkit_python()), Path(LIBRKNNRT).absolute())
     run = check(example(name, "rknn2"), "verbose=1", *words)

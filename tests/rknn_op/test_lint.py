@@ -99,13 +99,7 @@ def edit(path: Path, there: str, instead: str) -> None:
 
 def test_examples_have_no_problems() -> None:
     result = lint(*map(str, EXAMPLE_DESCRIPTIONS))
-    assert (result.exit_code, result.stderr) == (0, "no problems\n")
-    # Attention and LinearAttention, which take the count from shapes there.
-    notes = result.stdout.splitlines()
-    assert ["params.q_num_heads: librknnrt 1.6.0 hands over no" in note for note in notes] == [
-        True,
-        True,
-    ]
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "no problems\n")
 
 
 def test_text_has_line_for_each_complaint(folder: Path) -> None:

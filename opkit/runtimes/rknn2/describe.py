@@ -141,13 +141,13 @@ def _complaints(spec: OpSpec) -> Iterator[Complaint]:
                 field=f"params.{param.name}.default",
                 severity="warning",
             )
-        if param.name.startswith("q_"):
+        if param.name.startswith("q_") and param.default is None:
             yield Complaint(
                 "",
                 "librknnrt 1.6.0 hands over no attribute whose name begins with q_, so that the "
-                "operator has op.yml's default there, or fails",
+                "operator fails there",
                 field=f"params.{param.name}",
-                hint="choose another name, or compute the value from shapes",
+                hint="choose another name, or a `default` from which the value is computed",
                 severity="note",
             )
     own = settings(spec)

@@ -95,13 +95,15 @@ def test_default_out_of_range_for_an_attribute(param: str, number: str) -> None:
 
 
 def test_name_that_librknnrt_does_not_hand_over() -> None:
-    """Library operators with ONNX's q_num_heads do without it."""
-    description = text("params: {q_num_heads: {type: int, default: 0}, qs: {type: int}}")
+    """A default may be on purpose: q_num_heads of the library's Attention is 0."""
+    description = text(
+        "params: {q_heads: {type: int}, q_size: {type: int, default: 0}, qs: {type: int}}"
+    )
     _, found = runtimes.complaints(description)
     assert [str(each) for each in found] == [
-        "op.yml:5: params.q_num_heads: librknnrt 1.6.0 hands over no attribute whose name begins "
-        "with q_, so that the operator has op.yml's default there, or fails; choose another name, "
-        "or compute the value from shapes"
+        "op.yml:5: params.q_heads: librknnrt 1.6.0 hands over no attribute whose name begins "
+        "with q_, so that the operator fails there; choose another name, or a `default` from which "
+        "the value is computed"
     ]
     assert [each.severity for each in found] == ["note"]
     assert runtimes.complaints(description.replace("[rknn2]", "[pplnn]"))[1] == []

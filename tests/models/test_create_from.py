@@ -956,6 +956,7 @@ def test_library_operator_is_green(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_library")
 def test_converter_runs_the_reference(tmp_path: Path) -> None:
     proto = single("Hardmax", {"x": [2, 5]}, axis=1)
     path, _ = created(proto, tmp_path, "--op", "Hardmax")

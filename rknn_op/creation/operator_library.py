@@ -5,9 +5,9 @@ opset of ONNX whose operator of that name it computes, for operators of ONNX; `m
 has a varying count of inputs, with names that end with an index from 0; `bools`, the inputs that
 may be bool, which op.yml declares then; `refuses`, the modes, types and shapes that it refuses by
 an error; and `templates`, the folders of `templates/` with the text that it has in common with
-other operators. A file `NAME.part.SUFFIX` is the operator's own
-part of a template's `NAME.SUFFIX`, where `OP` is the operator's name in lower case. `measured.yml`
-of the library has what `python -m benchmarks.operators` measured of each operator of ONNX.
+other operators. A file `NAME.part.SUFFIX` is the operator's own part of a template's `NAME.SUFFIX`,
+where `OP` is the operator's name in lower case. `measured.yml` of the library has what
+`python -m benchmarks.operators` measured of each operator of ONNX.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ the default target's operators.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ def reasons(library: Path, word: str, operators: OperatorList) -> Iterator[tuple
         name = found.spec.name
         yield name, f"it is in the library; make it: rknn-op create --library {name} -p ./{name}"
         return
-    for name in [_named(word, _names())] if word else _names():
+    for name in [_named(word)] if word else _names():
         if in_library(library, name) is None:
             yield name, reason(name, operators)
 
@@ -60,11 +60,13 @@ def _names() -> list[str]:
     return sorted({each.name for each in schemas if each.domain in domains}, key=str.lower)
 
 
-def _named(word: str, names: Collection[str]) -> str:
-    for name in names:
-        if is_name_of(name.lower(), word):
-            return name
-    hint = did_you_mean(word, [*names])
+def _named(word: str) -> str:
+    """Return the operator of a name in any letter case; those of unsuitable.yml without onnx."""
+    for names in (unsuitable.remedies, _names):
+        for name in names():
+            if is_name_of(name.lower(), word):
+                return name
+    hint = did_you_mean(word, _names())
     raise OpkitError(
         f"ONNX has no operator '{printable(shortened(word))}'; "
         f"{hint or '`rknn-op library --why` lists those that the library lacks'}"

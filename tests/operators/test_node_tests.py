@@ -104,6 +104,8 @@ def test_description_has_the_names_of_the_schema(op_type: str) -> None:
     ]
     assert operator.onnx in versions
     params = {param.name: param for param in operator.spec.params}
+    newest = input_names(op_type, len(operator.spec.inputs), max(versions))
+    assert {tensor.name for tensor in operator.spec.inputs} <= {name.lower() for name in newest}
     for version in versions:
         if version < operator.onnx:
             continue

@@ -151,6 +151,15 @@ def test_reason_of_one_operator(name: str) -> None:
     assert max(map(len, lines)) <= 80
 
 
+def test_reason_without_onnx(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in the environment of a user's first command."""
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    assert succeeded("library", "--why", "loop").stdout.startswith(
+        "Loop: a custom operator has no "
+    )
+    assert_error(rknn_op("library", "--why", "Softmax"), "onnx is not installed")
+
+
 @pytest.mark.parametrize("name", ["Trilu", "Inverse"])  # of ONNX, and of onnxruntime
 def test_reason_of_an_operator_of_the_library(name: str) -> None:
     made = f"{name}: it is in the library; make it: rknn-op create --library {name} -p ./{name}."

@@ -202,8 +202,8 @@ def _refusals(model: Model, operators: OperatorList, types: _Types) -> Iterator[
         yield Refusal(
             (),
             f"opset {opset} (expected at most {operators.max_opset})",
-            f"export with opset_version={operators.max_opset}, or convert by "
-            "onnx.version_converter",
+            f"export with opset_version={operators.max_opset}; graft and rewrite lower it where "
+            "they can",
         )
     if operators.max_ir_version and model.ir_version > operators.max_ir_version:
         yield Refusal(

@@ -307,6 +307,37 @@ def test_inputs_of_later_opsets_are_filled(tmp_path: Path) -> None:
         assert given == [None, None, None, mask, [0], [0], [-1]]
 
 
+def test_opset_of_the_converter(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    """Exporters write newer opsets; the older one has the nodes that are not grafted."""
+    nodes = [
+        helper.make_node("Selu", ["x"], ["s"], name="selu", alpha=1.5, gamma=1.0),
+        helper.make_node("Softmax", ["s"], ["y"], name="softmax"),
+    ]
+    proto = model(nodes, [value("x", [2, 4])], [value("y", None)], opset=24, ir_version=12)
+    out = grafted(saved(proto, tmp_path), [repositories["Selu"]])
+    assert [(o.domain, o.version) for o in out.opset_import] == [("", 19), ("rknn_cst", 1)]
+    assert out.ir_version == 10
+
+
+def test_node_that_the_converter_opset_lacks(
+    tmp_path: Path, repositories: Mapping[str, Path]
+) -> None:
+    nodes = [
+        helper.make_node("Selu", ["x"], ["s"], name="selu", alpha=1.5, gamma=1.0),
+        helper.make_node("Gelu", ["s"], ["y"], name="/gelu"),
+    ]
+    file = saved(model(nodes, [value("x", [2, 4])], [value("y", None)], opset=20), tmp_path)
+    result = graft(file, [repositories["Selu"]], tmp_path / "out.onnx")
+    assert result.exit_code == 0, result.output
+    warning = (
+        "warning: opset 20 (expected at most 19): node '/gelu' (Gelu) is not in opset 19: No Op "
+        "registered for Gelu with domain_version of 19"
+    )
+    assert warning in result.stderr
+    opsets = [(o.domain, o.version) for o in onnx.load(tmp_path / "out.onnx").opset_import]
+    assert opsets == [("", 20), ("rknn_cst", 1)]
+
+
 def chain(alphas: Sequence[float], dtype: int = TensorProto.FLOAT, **more: Any) -> Any:
     """Return nodes of Selu in series."""
     nodes = [

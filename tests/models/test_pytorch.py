@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import runpy
 import shlex
 import subprocess
 import sys
@@ -21,13 +22,17 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rknn_op.cli import main
+from tests.models.architecture_table import TOOLKIT_VARIABLE, with_torch
 from tests.pages import assert_printed, blocks, console
 from tests.repositories import ROOT
+from tests.rknn_op.command import process
 
 pytestmark = pytest.mark.slow
 
 PAGE = (ROOT / "docs/pytorch.md").read_text()
 PROGRAM = Path(__file__).with_name("torch_models.py")
+SEQUENCES = PROGRAM.with_name("torch_sequences.py")
+TOOLKIT = os.environ.get(TOOLKIT_VARIABLE, "")
 PYTHON_VARIABLE = "RKNN_OP_TORCH_PYTHON"
 REQUIRE_VARIABLE = "RKNN_OP_REQUIRE_TORCH"
 ADVICE = (
@@ -142,3 +147,60 @@ def test_exported_models(exported: Path, name: str, suffix: str, expected: list[
     nodes = [node for each in missing(file) for node in each["nodes"]]
     shapes = [tensor["shape"] for node in nodes for tensor in (*node["inputs"], *node["outputs"])]
     assert all(isinstance(size, int) for shape in shapes for size in shape)
+
+
+# ---- Models of sequences, with the library's operators -------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def sequences(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the models of sequences, and of a toolkit with torch."""
+    folder = tmp_path_factory.mktemp("sequences")
+    run(folder, torch_python, str(SEQUENCES), str(folder))
+    if TOOLKIT:
+        with_torch(TOOLKIT, torch_python, folder / "toolkit")
+    return folder
+
+
+def assert_grafted(folder: Path, name: str, operators: dict[str, int]) -> None:
+    """Check and graft the operators of a model; count their nodes, which have equal outputs."""
+    roots = [f"{name}/{each}" for each in operators]
+    checked = process("check", "-p", *roots, cwd=folder)
+    assert checked.returncode == 0, checked.stdout
+    options = ["--toolkit", "toolkit/python"] if TOOLKIT else []
+    done = process(
+        "graft", f"{name}.onnx", "-p", *roots, "-o", f"{name}_out.onnx", *options, cwd=folder
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    tables = [
+        text.splitlines()[2:] for text in done.stdout.split("\n\n") if text.startswith("Each")
+    ]
+    [lines] = tables
+    assert all(line.endswith(" equal") for line in lines)
+    grafted = onnx.load(folder / f"{name}_out.onnx")
+    assert [each.version for each in grafted.opset_import if not each.domain] == [19]
+    types = [node.op_type for node in grafted.graph.node]
+    assert {each: types.count(f"cst{each}") for each in operators} == operators
+    assert (folder / f"{name}_out.rknn").exists() == bool(TOOLKIT)
+
+
+def test_vision_transformer(sequences: Path) -> None:
+    """From opset 23 on, attention is one node; the converter reads opset 19."""
+    made = process("create", "--from", "vit.onnx", "--all", "-p", "vit", cwd=sequences)
+    assert made.returncode == 0, made.stderr
+    assert_grafted(sequences, "vit", {"Attention": 2, "Gelu": 2})
+
+
+def test_mamba(sequences: Path) -> None:
+    """An operator of an own domain may be the library's: create says how to take it."""
+    tried = process("create", "--from", "mamba.onnx", "--all", "-p", "draft", cwd=sequences)
+    command = "rknn-op create --library SelectiveScan"
+    assert command in " ".join(tried.stdout.split())
+    made = process(*command.split()[1:], "-p", "mamba/SelectiveScan", cwd=sequences)
+    assert made.returncode == 0, made.stderr
+    assert_grafted(sequences, "mamba", {"SelectiveScan": 2})
+    reference = runpy.run_path(str(sequences / "mamba/SelectiveScan/selectivescan_reference.py"))
+    with np.load(sequences / "call.npz") as call:
+        found = reference["reference"](dict(call), {"delta_softplus": 1})
+        for name in ("y", "present_state"):  # PyTorch's, in a plain loop
+            np.testing.assert_allclose(found[name], call[name], rtol=1e-4, atol=1e-4)

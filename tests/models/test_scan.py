@@ -366,6 +366,7 @@ def test_refusals_have_remedies(tmp_path: Path) -> None:
         ("input 1 of TopK must be constant", ["top"]),
     ]
     assert all(each["remedy"] for each in refused)
+    assert refused[0]["remedy"].startswith("export with opset_version=19; graft and rewrite ")
 
 
 # ---- Other runtimes ------------------------------------------------------------------------------

@@ -31,11 +31,16 @@ def find(
         found: the union of the nodes.
         nodes: the nodes.
     """
-    if found.domain != STANDARD:
-        return None, ""
     operator = in_library(library, found.op_type)
     if operator is None or operator.spec.name != found.op_type:
         return None, ""
+    if found.domain != STANDARD:
+        if operator.onnx:
+            return None, ""
+        return None, (
+            f"{found.domain} may mean another operator; if the nodes are the library's, delete "
+            f"this repository and run: rknn-op create --library {found.op_type}"
+        )
     operator = operator.with_inputs(min(len(found.inputs), operator.max_inputs))
     bools = [each for each in found.inputs if each.name in operator.bools and "bool" in each.dtypes]
     for each in bools:

@@ -157,10 +157,12 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
             source = rewriting.model
             model = onnx_model.as_model(file, with_shapes(source.proto, file), model.cleaned)
             found = _still_needed(found, model, output)
-        grafted = graft(source, model, found)
+        target = options.target or runtime.describe.default_target
+        chip = models_of(name).operators(target, None) if toolkit else None
+        grafted = graft(source, model, found, chip)
         with step("running both models"):
             proof = prove(source, grafted, inputs, options.max_error, runtime, has_inputs)
-        warnings = [*converter_warnings(grafted, runtime), *proof.notes]
+        warnings = [*converter_warnings(grafted, runtime), *grafted.notes, *proof.notes]
         if rewriting:
             warnings = [*rewriting.notes, *warnings]
         outcome = Outcome(
@@ -175,7 +177,6 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
         files = assembled(grafted.model, folder, output.name, "grafted")
         if options.toolkit and toolkit:
             package = folder / output.with_suffix(toolkit.suffix).name
-            target = options.target or runtime.describe.default_target
             request = Request(toolkit, options.toolkit, files[-1], found, target, inputs, package)
             try:
                 if dataset and options.quantization:

@@ -23,7 +23,8 @@ from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import CASTS, Model, Node, domain_of, shape_text
 from rknn_op.models.onnx_file import constant_tensor, drop_unread, graphs, nodes_of
 from rknn_op.models.running.weights import OpenModel
-from rknn_op.runtimes.models import models_of
+from rknn_op.models.versions import lowered
+from rknn_op.runtimes.models import OperatorList, models_of
 
 
 @dataclass(frozen=True)
@@ -33,19 +34,24 @@ class Graft:
     Attributes:
         model: the grafted model, with the weights of the original.
         nodes: the grafted nodes, in order.
+        notes: messages about the model.
     """
 
     model: OpenModel
     nodes: tuple[GraftedNode, ...]
+    notes: tuple[str, ...] = ()
 
 
-def graft(opened: OpenModel, model: Model, found: Sequence[Custom]) -> Graft:
+def graft(
+    opened: OpenModel, model: Model, found: Sequence[Custom], chip: OperatorList | None = None
+) -> Graft:
     """Return a model with the nodes of operators in the form of their converter.
 
     Args:
         opened: the model.
         model: the same model as values.
         found: the operators.
+        chip: the target's operators, with the converter's maximum versions; None: any version.
 
     Raises:
         OpkitError: a node does not match the description of its operator, an operator has none, or
@@ -92,7 +98,8 @@ def graft(opened: OpenModel, model: Model, found: Sequence[Custom]) -> Graft:
                 f"{printable(domain) or 'of ONNX'}; {custom.operator.root} has the operator for "
                 f"{versions[0]} to {versions[1]} (`opset` in its op.yml)"
             )
-    return Graft(replace(opened, proto=proto), nodes)
+    notes = lowered(proto, chip) if chip else []
+    return Graft(replace(opened, proto=proto), nodes, (*notes,))
 
 
 def _insert_casts(graph: Any, nodes: Sequence[GraftedNode]) -> None:

@@ -22,6 +22,7 @@ from rknn_op.models.onnx_file import (
 )
 from rknn_op.models.rewriting.body import Body, body_of, schema_form
 from rknn_op.models.rewriting.form import ConditionError, Form, forms_in, own_forms
+from rknn_op.models.versions import lowered
 from rknn_op.runtimes.models import OperatorList
 
 FOLDER = "rewrites"
@@ -170,6 +171,8 @@ def _candidates(
         on_cpu = sorted(each for each in body.op_types if operators.is_on_cpu(each))
         if lacking:
             reasons.append(f"{form.name}: the chip lacks {', '.join(lacking)}")
+        elif too_new := lowered(body.model, operators):
+            reasons.append(f"{form.name}: {too_new[0]}")
         elif on_cpu and operators.is_on_cpu(operators.entry(node)) and not _is_of_user(form):
             reasons.append(f"{form.name}: {', '.join(on_cpu)} on the CPU, as the node is")
         else:

@@ -33,6 +33,7 @@ from rknn_op.models.running.weights import OpenModel, opened
 from rknn_op.models.running.written_models import SUFFIX, assembled, publish, refuse_output
 from rknn_op.models.toolkits import Answer, Job, as_simulated, build
 from rknn_op.models.unsuitable import remedy
+from rknn_op.models.versions import lowered
 from rknn_op.runtimes.models import models_of, toolkit_names
 
 Array = Any
@@ -246,6 +247,8 @@ def _proven(
         rewriting = rewriter.result()
         if rewriting.left and (options.are_chosen or not rewriting.nodes):
             raise OpkitError(_left(source.file, rewriting.left))
+        notes = lowered(rewriting.model.proto, chip.operators)
+        rewriting = replace(rewriting, notes=(*rewriting.notes, *notes))
         outcome = compare(rewriting, source, inputs, options.max_error)
         if outcome.problem or not chip.python:
             return outcome

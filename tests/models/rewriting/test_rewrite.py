@@ -218,6 +218,11 @@ def test_model_in_float64(tmp_path: Path) -> None:
     assert types(proto) == ["Cast", "Abs", "Add", "Div", "Cast"]
 
 
+def test_opset_of_the_converter(tmp_path: Path) -> None:
+    out = rewritten(saved(chain("Gelu", opset=24), tmp_path))
+    assert [(each.domain, each.version) for each in out.opset_import] == [("", 19)]
+
+
 # ---- Mistakes ------------------------------------------------------------------------------------
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from opkit.description.describe import Target
-from opkit.description.spec import ParamValue
+from opkit.description.spec import Param, ParamValue
 from opkit.description.types import MAX_RANK, Limits
 
 _LOOK_UP = "strings /usr/lib/librknnrt.so | grep 'librknnrt version'"
@@ -70,6 +72,11 @@ def unreadable_numbers(value: ParamValue | None) -> list[int | float]:
         if not is_readable and isinstance(each, (int, float)):
             found.append(each)
     return found
+
+
+def lost_params(params: Iterable[Param]) -> list[Param]:
+    """Return the params whose attributes librknnrt 1.6.0 does not hand over."""
+    return [param for param in params if param.name.startswith("q_") and not param.source]
 
 
 # The names of the settings of librknnrt's executors; those after the first are driver.c's.

@@ -19,6 +19,7 @@ from opkit.runtimes.rknn2.chips import (
     REFUSED_TARGETS,
     TARGETS,
     TENSOR_TYPES,
+    lost_params,
     unreadable_numbers,
 )
 from opkit.runtimes.rknn2.toolkit2 import LATER_OPERATORS, MAX_OPSET, ONNX_OPERATORS
@@ -141,7 +142,7 @@ def _complaints(spec: OpSpec) -> Iterator[Complaint]:
                 field=f"params.{param.name}.default",
                 severity="warning",
             )
-        if param.name.startswith("q_") and param.default is None:
+        if param.default is None and lost_params([param]):
             yield Complaint(
                 "",
                 "librknnrt 1.6.0 hands over no attribute whose name begins with q_, so that the "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,7 @@ from opkit.runtimes.rknn2.chips import (
     LIMITS,
     READABLE,
     TENSOR_TYPES,
+    lost_params,
     unreadable_numbers,
 )
 
@@ -81,14 +82,35 @@ LATER = _convention(LATER_TENSOR_TYPES)
 
 
 @dataclass(frozen=True)
+class Version:
+    """The CPU kernel, called in another way than by librknnrt 1.6.0 with all attributes.
+
+    Attributes:
+        kernel: the kernel.
+        how: the way, for the message about a failure.
+        event: the message about outputs that differ.
+    """
+
+    kernel: HarnessKernel
+    how: str
+    event: str
+
+
+@dataclass(frozen=True)
 class EveryVersion:
     """The CPU kernel, called like librknnrt 1.6.0 and, where that differs, like later versions.
 
     Implements Kernel.
+
+    Attributes:
+        first: with the tensors of 1.6.0, and all attributes.
+        later: with int64 tensors.
+        without: without the attributes that 1.6.0 does not hand over.
     """
 
     first: HarnessKernel
-    later: HarnessKernel
+    later: Version
+    without: Version
     convention: ClassVar[CallingConvention] = CONVENTION
     keeps_state = True
 
@@ -98,27 +120,30 @@ class EveryVersion:
         return self.first.thread_counts
 
     def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
-        """Run the kernel; see Kernel. Messages tell errors that only later versions have."""
+        """Run the kernel; see Kernel. Messages tell errors that only other versions have."""
         result = self.first.run(invocation, options)
+        for version in () if _fails(result) else self._others(invocation):
+            other = version.kernel.run(invocation, options)
+            if _fails(other):
+                other.stage += version.how
+                return other
+            if any(
+                other.outputs[n].tobytes() != found.tobytes() for n, found in result.outputs.items()
+            ):
+                result.events.append(version.event)
+        return result
+
+    def _others(self, invocation: Invocation) -> Iterator[Version]:
+        """Yield the versions that call the kernel in another way."""
+        params = self.first.spec.params
         # Integers in constant inputs are int64 tensors, too.
         dtypes = [array.dtype for array in invocation.inputs.values()]
         dtypes += [np.dtype(dtype) for _, dtype in invocation.outputs.values()]
-        constants = [param.type.element.kind for param in self.first.spec.params if param.source]
-        has_int64 = np.dtype("int64") in dtypes or any(kind != "float" for kind in constants)
-        if _fails(result) or not has_int64:
-            return result
-        later = self.later.run(invocation, options)
-        if _fails(later):
-            later.stage += " with int64 tensors, as versions after librknnrt 1.6.0 hand them over,"
-            return later
-        if any(
-            later.outputs[n].tobytes() != array.tobytes() for n, array in result.outputs.items()
-        ):
-            result.events.append(
-                "the outputs differ between float32 tensors, as librknnrt 1.6.0 hands over "
-                "integers, and int64 ones, as later versions do; declare `dtype` in op.yml"
-            )
-        return result
+        constants = [param.type.element.kind for param in params if param.source]
+        if np.dtype("int64") in dtypes or any(kind != "float" for kind in constants):
+            yield self.later
+        if any(invocation.params[param.name] != param.default for param in lost_params(params)):
+            yield self.without
 
     def run_batch(
         self, invocations: Sequence[Invocation], fill: int, alternates: bool, limit: float
@@ -135,11 +160,31 @@ def every_version(
     spec: OpSpec, executor: Executor, root: Path, library: Path | None = None
 ) -> EveryVersion:
     """Return the kernel in a harness, for all versions of librknnrt; see HarnessKernel."""
-    first, later = (
-        HarnessKernel(spec, executor, root, convention, library=library)
-        for convention in (CONVENTION, LATER)
+    lost = [param.name for param in lost_params(spec.params)]
+    first, later, without = (
+        HarnessKernel(spec, executor, root, convention, attachments, library=library)
+        for convention, attachments in (
+            (CONVENTION, {}),
+            (LATER, {}),
+            (CONVENTION, {f"attribute:{name}": b"" for name in lost}),
+        )
     )
-    return EveryVersion(first, later)
+    return EveryVersion(
+        first,
+        Version(
+            later,
+            " with int64 tensors, as versions after librknnrt 1.6.0 hand them over,",
+            "the outputs differ between float32 tensors, as librknnrt 1.6.0 hands over integers, "
+            "and int64 ones, as later versions do; declare `dtype` in op.yml",
+        ),
+        Version(
+            without,
+            f" without {', '.join(lost)}, as in librknnrt 1.6.0,",
+            f"the outputs differ without {', '.join(lost)}: librknnrt 1.6.0 hands over no "
+            "attribute whose name begins with q_; choose another name, or compute the value of the "
+            "default from shapes",
+        ),
+    )
 
 
 def cpu_kernel(spec: OpSpec, root: Path) -> InstrumentedKernel:

@@ -253,12 +253,47 @@ def test_undeclared_integers(
 ) -> None:
     """The math gets the tensors of each version of the runtime unchanged."""
     copy = build_operator(tmp_path, host, ANY, math)
-    files = (host / "harness", host / "librknnrt.so", copy.library)
-    executor = Executor("x64", (*map(str, files), copy.entry))
-    kernel = every_version(copy.spec, executor, host)
     call = Invocation({"x": np.array([7], dtype)}, {}, {"y": ((1,), dtype)})
+    assert outcome(copy, host, call) == expected
+
+
+def outcome(made: Operator, host: Path, call: Invocation) -> str:
+    """Return the problem of a call by all versions; empty if there is none."""
+    files = (host / "harness", host / "librknnrt.so", made.library)
+    executor = Executor("x64", (*map(str, files), made.entry))
+    kernel = every_version(made.spec, executor, host)
     result = kernel.run(call, RunOptions(fill=0x7E))
-    kernel.first.close()
-    kernel.later.close()
+    for each in (kernel.first, kernel.later.kernel, kernel.without.kernel):
+        each.close()
     problem = f"{result.stage} {result.status}: {result.printed}" if result.status else ""
-    assert problem + "".join(result.events) == expected
+    return problem + "".join(result.events)
+
+
+@pytest.mark.parametrize(
+    ("param", "math", "size", "expected"),
+    [
+        ("{type: int, default: 0}", "params->q_size", 0, ""),
+        ("{type: int, default: 0}", "3", 3, ""),  # from a shape, say
+        (
+            "{type: int, default: 0}",
+            "params->q_size",
+            3,
+            "the outputs differ without q_size: librknnrt 1.6.0 hands over no attribute whose name "
+            "begins with q_; choose another name, or compute the value of the default from shapes",
+        ),
+        (
+            "{type: int}",
+            "params->q_size",
+            3,
+            "init without q_size, as in librknnrt 1.6.0, -1: Copy: the node has no attribute "
+            "'q_size', and op.yml has no default for it",
+        ),
+    ],
+)
+def test_attributes_that_do_not_arrive(
+    host: Path, tmp_path: Path, param: str, math: str, size: int, expected: str
+) -> None:
+    text = compute_text("copy", f"outputs->y.float32[0] = (float)({math});")
+    made = build_operator(tmp_path, host, f"{ANY}params: {{q_size: {param}}}\n", text)
+    call = Invocation({"x": np.ones(1, np.float32)}, {"q_size": size}, {"y": ((1,), "float32")})
+    assert outcome(made, host, call) == expected

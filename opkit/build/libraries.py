@@ -148,16 +148,18 @@ def math_phase(operator: OpSpec) -> Phase:
     return Phase("math", f'"{operator.compute_header}"', (f"{operator.lower}_compute",))
 
 
-def profile_header(phases: Sequence[Phase]) -> str:
+def profile_header(phases: Sequence[Phase], macros: str = "") -> str:
     """Return the text of the header.
 
     Args:
         phases: in this order; a header's own calls are counted if their functions come first.
+        macros: those that precede the first include of the sources.
     """
     lines = [
         "/* Generated for `scons report`. */",
         # PROFILE is an extension of GNU C, of which compilers would warn in each macro.
         "#pragma GCC system_header",
+        *macros.splitlines(),
         f'#include "{FOLDER}/check/harness/memory/profile.h"',
     ]
     for phase in phases:
@@ -171,7 +173,11 @@ def profile_header(phases: Sequence[Phase]) -> str:
 
 
 def profiled_objects(
-    env: Any, folder: str, phases: Sequence[Phase], compile_: Callable[[list[str]], list[Any]]
+    env: Any,
+    folder: str,
+    phases: Sequence[Phase],
+    compile_: Callable[[list[str]], list[Any]],
+    macros: str = "",
 ) -> list[Any]:
     """Return the nodes of objects with a profile.
 
@@ -180,11 +186,12 @@ def profiled_objects(
         folder: the folder of the header.
         phases: of the runtime; those of halves and of the math are added.
         compile_: (additional flags) -> the nodes of the objects.
+        macros: those that precede the first include of the sources.
     """
     every = [HALVES, *phases, math_phase(env["OPERATOR"])]
     # A repository has no headers of opkit that no file of its own includes.
     there = [each for each in every if each.header[0] == "<" or Path(each.header[1:-1]).is_file()]
-    content = profile_header(there)
+    content = profile_header(there, macros)
     header = env.Command(f"{folder}/{HEADER}", env.Value(content), Action(_write, None))
     objects = compile_(["-include", f"{folder}/{HEADER}"])
     env.Depends(objects, header)

@@ -32,13 +32,39 @@ DESCRIPTION = """
 name: Busy
 kernels: [cpu]
 runtimes: [rknn, pplnn, rknn2]
+threads: 2
 inputs: {input: {type: VX_TYPE_TENSOR}}
 outputs: {output: {type: VX_TYPE_TENSOR}}
 params:
   rounds: {type: VX_TYPE_INT32, default: 0}
   megabytes: {type: VX_TYPE_INT32, default: 0}
 """
-# Each round of the math takes about a nanosecond for an element.
+INCLUDES = """\
+#include <stdlib.h>
+
+#include "generated/busy.h"
+#include "include/opkit/compute/parallel.h"
+
+struct busy_loop {
+    const struct busy_inputs *inputs;
+    const struct busy_params *params;
+    struct busy_outputs *outputs;
+};
+
+/* Each round takes about a nanosecond for an element. */
+static void busy_part(const void *context, size_t begin, size_t end)
+{
+    const struct busy_loop *loop = (const struct busy_loop *)context;
+
+    for (size_t i = begin; i < end; i++) {
+        volatile float value = loop->inputs->input.float32[i];
+        for (int32_t round = 0; round < loop->params->rounds; round++) {
+            value = value + 0.0F;
+        }
+        loop->outputs->output.float32[i] = value;
+    }
+}
+"""
 COMPUTE = """\
     if (params->megabytes > 0) {
         void *memory = malloc((size_t)params->megabytes << 20);
@@ -50,13 +76,8 @@ COMPUTE = """\
         }
         free(memory);
     }
-    for (size_t i = 0; i < outputs->output.size; i++) {
-        volatile float value = inputs->input.float32[i];
-        for (int32_t round = 0; round < params->rounds; round++) {
-            value = value + 0.0F;
-        }
-        outputs->output.float32[i] = value;
-    }
+    const struct busy_loop loop = {inputs, params, outputs};
+    opkit_parallel_for(outputs->output.size, 4096, busy_part, &loop);
     return NULL;
 }
 
@@ -139,7 +160,7 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     repository = generate(tmp_path_factory.mktemp("busy"), DESCRIPTION)
     path = repository.path / "busy_compute.h"
     text = path.read_text()
-    text = text.replace("#include ", "#include <stdlib.h>\n\n#include ", 1)
+    text = text.replace('#include "generated/busy.h"\n', INCLUDES, 1)
     body = text.index("{", text.index("busy_compute(")) + 2
     path.write_text(text[:body] + COMPUTE)
     (repository.path / "tests/test_busy.py").write_text(TESTS)
@@ -200,7 +221,11 @@ def test_halves_are_converted(busy: Repository, name: str) -> None:
 
 @pytest.mark.slow
 def test_integers_of_librknnrt_are_converted(tmp_path: Path) -> None:
-    description = DESCRIPTION.replace("rknn, pplnn, ", "").replace("kernels: [cpu]\n", "")
+    description = (
+        DESCRIPTION.replace("rknn, pplnn, ", "")
+        .replace("threads: 2\n", "")
+        .replace("kernels: [cpu]\n", "")
+    )
     description = description.replace("TENSOR}}", "TENSOR, dtype: int32}}")
     repository = generate(tmp_path, description)
     repository.scons("report", "quick=1")

@@ -19,6 +19,7 @@ from opkit.build.libraries import (
 )
 from opkit.build.machinery import FOLDER as MACHINERY
 from opkit.build.recorded_inputs import operator_object
+from opkit.files import c_parts
 from opkit.runtimes.pplnn.describe import NAME
 from opkit.runtimes.pplnn.files import generated_files, operator_source
 from opkit.runtimes.pplnn.tree_names import SOURCES, names
@@ -116,6 +117,7 @@ def host(env: Any, reports: bool) -> list[Any]:
                 profiled,
                 [],
                 lambda flags: math_objects(host_env, [glue], profiled, flags),
+                c_parts.definitions(env["OPERATOR"]),
             ),
             *math_objects(host_env, others, profiled),
             *kernel_objects(host_env, [operator_source(env["OPERATOR"])], profiled),

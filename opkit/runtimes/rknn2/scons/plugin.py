@@ -25,6 +25,7 @@ from opkit.build.options import Request, print_errors
 from opkit.common import file_io
 from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
+from opkit.files import c_parts
 from opkit.runtimes.rknn2.c_files import application_sources, operator_sources, plugin_sources
 from opkit.runtimes.rknn2.describe import NAME
 from opkit.toolchains import elf
@@ -224,6 +225,7 @@ def host(env: Any, reports: bool) -> list[Any]:
             PROFILED,
             [CONVERSION],
             lambda flags: objects(plain_env, [kernel], PROFILED, CCFLAGS=flags),
+            c_parts.definitions(operator),
         )
         compiled += objects(plain_env, [*others, *plugin_sources(operator)], PROFILED)
         nodes.append(linked_plugin(plain_env, PROFILED, compiled, librknnrt))

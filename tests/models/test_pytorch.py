@@ -189,6 +189,11 @@ def test_vision_transformer(sequences: Path) -> None:
     made = process("create", "--from", "vit.onnx", "--all", "-p", "vit", cwd=sequences)
     assert made.returncode == 0, made.stderr
     assert_grafted(sequences, "vit", {"Attention": 2, "Gelu": 2})
+    options = ["--toolkit", "toolkit/python"] if TOOLKIT else []
+    done = process("rewrite", "vit.onnx", "-o", "rewritten.onnx", *options, cwd=sequences)
+    assert done.returncode == 0, done.stdout + done.stderr
+    types = {node.op_type for node in onnx.load(sequences / "rewritten.onnx").graph.node}
+    assert types.isdisjoint({"Attention", "Gelu"})
 
 
 def test_mamba(sequences: Path) -> None:

@@ -218,9 +218,17 @@ def test_model_in_float64(tmp_path: Path) -> None:
     assert types(proto) == ["Cast", "Abs", "Add", "Div", "Cast"]
 
 
-def test_opset_of_the_converter(tmp_path: Path) -> None:
-    out = rewritten(saved(chain("Gelu", opset=24), tmp_path))
+@pytest.mark.parametrize("opset", [23, 25])
+def test_opset_of_the_converter(tmp_path: Path, opset: int) -> None:
+    """Attention is in newer opsets alone, and so is an attribute of it."""
+    x = [value_info("x", [1, 4, 8, 8])]
+    nodes = [
+        helper.make_node("Attention", ["x", "x", "x"], ["a"], "/attention", is_causal=1),
+        helper.make_node("Gelu", ["a"], ["y"], "/gelu"),
+    ]
+    out = rewritten(saved(model(nodes, x, [value_info("y", [1, 4, 8, 8])], opset=opset), tmp_path))
     assert [(each.domain, each.version) for each in out.opset_import] == [("", 19)]
+    assert types(out).count("MatMul") == 2
 
 
 # ---- Mistakes ------------------------------------------------------------------------------------

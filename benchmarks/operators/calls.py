@@ -296,6 +296,15 @@ def _sequences(part: int) -> dict[str, Sample]:
     side, length, heads = 64 // part, 512 // part, 16 // part
     rows = (1, length, heads * 64)
     return {
+        "RNN": Sample(
+            {
+                "X": normal(64, 1, 256 // part),
+                "W": uniform(-0.1, 0.1, 1, 256 // part, 256 // part),
+                "R": uniform(-0.1, 0.1, 1, 256 // part, 256 // part),
+                "B": normal(1, 512 // part),
+            },
+            {"hidden_size": 256 // part},
+        ),
         "CumProd": Sample({"x": uniform(0.9, 1.1, side, 512, 64), "axis": constant(1)}),
         "LinearAttention": Sample(
             {

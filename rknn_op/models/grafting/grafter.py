@@ -182,6 +182,8 @@ class Grafter:
         if tensor is not None and not tensor.is_empty:
             return tensor.name
         formal = input_names(self.schema) if self.schema else []
+        if not required("onnx").defs.has(node.op_type):  # the names are those of op.yml
+            formal = [each.name for each in self.custom.spec.inputs]
         present = {
             formal[position]: each
             for position, each in enumerate(node.inputs)

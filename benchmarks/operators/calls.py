@@ -91,6 +91,19 @@ def regions(count: int, side: float) -> Make:
     return make
 
 
+def pooled_places(channels: int, height: int, width: int) -> Make:
+    """Make the places of the largest elements of windows of 2 x 2, [1, channels, height, width]."""
+
+    def make(random: np.random.Generator) -> Array:
+        shape = (channels, height, width)
+        channel, row, column = np.indices(shape)
+        rows, columns = random.integers(0, 2, (2, *shape)) + 2 * np.array([row, column])
+        places: Array = (channel * 2 * height + rows) * 2 * width + columns
+        return places[np.newaxis]
+
+    return make
+
+
 _ELEMENTWISE: dict[str, Callable[..., Make]] = {
     **dict.fromkeys(["Acos", "Asin"], partial(uniform, -1.0, 1.0)),
     "Acosh": partial(uniform, 1.0, 9.0),
@@ -177,6 +190,10 @@ def _sampling(part: int) -> dict[str, Sample]:
                 "block_shape": constant([3, 3]),
             },
             {"pads": [1, 1, 1, 1]},
+        ),
+        "MaxUnpool": Sample(
+            {"X": normal(1, side, 40, 40), "I": pooled_places(side, 40, 40)},
+            {"kernel_shape": [2, 2], "strides": [2, 2]},
         ),
         "CenterCropPad": Sample(
             {"input_data": normal(*features), "shape": constant([56 // part, 72 // part])},
@@ -296,6 +313,15 @@ def _sequences(part: int) -> dict[str, Sample]:
     side, length, heads = 64 // part, 512 // part, 16 // part
     rows = (1, length, heads * 64)
     return {
+        "RNN": Sample(
+            {
+                "X": normal(64, 1, 256 // part),
+                "W": uniform(-0.1, 0.1, 1, 256 // part, 256 // part),
+                "R": uniform(-0.1, 0.1, 1, 256 // part, 256 // part),
+                "B": normal(1, 512 // part),
+            },
+            {"hidden_size": 256 // part},
+        ),
         "CumProd": Sample({"x": uniform(0.9, 1.1, side, 512, 64), "axis": constant(1)}),
         "LinearAttention": Sample(
             {

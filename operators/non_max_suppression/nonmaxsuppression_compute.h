@@ -5,8 +5,8 @@
  * in nonmaxsuppression_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in
  * all. Floating-point tensors are arrays of float, also if the model has float16.
  *
- * The boxes of a class are a heap, from which the best one is taken until there are enough. It is
- * compared with the selected boxes, several at once: these have an array for each coordinate.
+ * The candidates of a class are a heap. The best one is compared with the selected boxes, several
+ * at once.
  */
 #ifndef NONMAXSUPPRESSION_COMPUTE_H
 #define NONMAXSUPPRESSION_COMPUTE_H
@@ -14,117 +14,52 @@
 #include <stdlib.h>
 
 #include "generated/nonmaxsuppression.h"
-#include "include/opkit/compute/float_bits.h"
-
-enum {
-    NONMAXSUPPRESSION_BLOCK = 16 /* selected boxes compared at once */
-};
-
-struct nonmaxsuppression_box {
-    float left, top, right, bottom;
-    float area;
-};
-
-/* The selected boxes of a class. */
-struct nonmaxsuppression_selected {
-    size_t count;
-    float *left, *top, *right, *bottom;
-    float *area;
-};
+#include "include/opkit/compute/boxes.h"
 
 /* The work on one class after another. */
 struct nonmaxsuppression_work {
-    uint64_t *heap; /* a better box has a larger entry; the best is at the root */
+    uint64_t *heap;
     size_t count; /* of entries */
-    struct nonmaxsuppression_selected selected;
+    struct opkit_boxes selected;
 };
 
-static inline float nonmaxsuppression_min(float one, float other)
-{
-    return one < other ? one : other;
-}
-
-static inline float nonmaxsuppression_max(float one, float other)
-{
-    return one > other ? one : other;
-}
-
 /* Reads a box of 4 numbers. Each statement has one operation: no fused multiply-add. */
-static struct nonmaxsuppression_box nonmaxsuppression_read(const float *x, bool is_center)
+static struct opkit_box nonmaxsuppression_read(const float *x, bool is_center)
 {
-    struct nonmaxsuppression_box box;
-
-    if (is_center) {
-        const float half_width = x[2] / 2.0F;
-        const float half_height = x[3] / 2.0F;
-
-        box.left = x[0] - half_width;
-        box.right = x[0] + half_width;
-        box.top = x[1] - half_height;
-        box.bottom = x[1] + half_height;
-    } else {
-        box.left = nonmaxsuppression_min(x[1], x[3]);
-        box.right = nonmaxsuppression_max(x[1], x[3]);
-        box.top = nonmaxsuppression_min(x[0], x[2]);
-        box.bottom = nonmaxsuppression_max(x[0], x[2]);
+    if (!is_center) {
+        return opkit_box_of(x[1], x[0], x[3], x[2]);
     }
+    const float half_width = x[2] / 2.0F;
+    const float half_height = x[3] / 2.0F;
+    struct opkit_box box;
+
+    box.left = x[0] - half_width;
+    box.right = x[0] + half_width;
+    box.top = x[1] - half_height;
+    box.bottom = x[1] + half_height;
     const float width = box.right - box.left;
     const float height = box.bottom - box.top;
     box.area = width * height;
     return box;
 }
 
-/* Whether a box overlaps a selected one too much. */
-static inline bool nonmaxsuppression_overlaps(const struct nonmaxsuppression_box *box,
-                                              const struct nonmaxsuppression_selected *selected,
-                                              size_t i, float threshold)
-{
-    const float width = nonmaxsuppression_min(box->right, selected->right[i]) -
-                        nonmaxsuppression_max(box->left, selected->left[i]);
-    const float height = nonmaxsuppression_min(box->bottom, selected->bottom[i]) -
-                         nonmaxsuppression_max(box->top, selected->top[i]);
-    const float common = width * height;
-    const float sum = box->area + selected->area[i];
-    const float total = sum - common;
-    const bool is_valid = (width > 0.0F) & (height > 0.0F) & (common > 0.0F) & (total > 0.0F) &
-                          (box->area > 0.0F) & (selected->area[i] > 0.0F);
-
-    return is_valid & (common / (total > 0.0F ? total : 1.0F) > threshold);
-}
-
 /* Whether a box overlaps one of the selected ones too much. */
-static bool nonmaxsuppression_is_suppressed(const struct nonmaxsuppression_box *box,
-                                            const struct nonmaxsuppression_selected *selected,
-                                            float threshold)
+static bool nonmaxsuppression_is_suppressed(const struct opkit_box *box,
+                                            const struct opkit_boxes *selected, float threshold)
 {
-    for (size_t start = 0; start < selected->count; start += NONMAXSUPPRESSION_BLOCK) {
+    for (size_t start = 0; start < selected->count; start += OPKIT_BOXES) {
         const size_t rest = selected->count - start;
-        const size_t count =
-            rest < NONMAXSUPPRESSION_BLOCK ? rest : (size_t)NONMAXSUPPRESSION_BLOCK;
+        const size_t count = rest < OPKIT_BOXES ? rest : (size_t)OPKIT_BOXES;
         unsigned found = 0;
 
         for (size_t i = 0; i < count; i++) {
-            found |= nonmaxsuppression_overlaps(box, selected, start + i, threshold);
+            found |= opkit_overlap(box, selected, start + i) > threshold;
         }
         if (found) {
             return true;
         }
     }
     return false;
-}
-
-/* Puts an entry into the place `hole`, or below: no entry is better than the one above it. */
-static void nonmaxsuppression_sift(uint64_t *heap, size_t count, size_t hole, uint64_t entry)
-{
-    for (size_t child = 2 * hole + 1; child < count; child = 2 * hole + 1) {
-        child += child + 1 < count && heap[child + 1] > heap[child];
-        if (heap[child] <= entry) {
-            break;
-        }
-        heap[hole] = heap[child];
-        hole = child;
-    }
-    heap[hole] = entry;
 }
 
 /* Makes a heap of the boxes with scores above a threshold: of equal ones, the first is better. */
@@ -134,35 +69,10 @@ static void nonmaxsuppression_start(struct nonmaxsuppression_work *work, const f
     work->count = 0;
     work->selected.count = 0;
     for (size_t i = 0; i < boxes; i++) {
-        const uint32_t bits = opkit_float_bits(scores[i] + 0.0F); /* -0 + 0 is 0 */
-        const uint32_t key = bits ^ ((0U - (bits >> 31)) | 0x80000000U); /* orders floats */
-
-        work->heap[work->count] = (uint64_t)key << 32 | (uint32_t)~(uint32_t)i;
+        work->heap[work->count] = opkit_candidate(scores[i], (uint32_t)i);
         work->count += scores[i] > threshold;
     }
-    for (size_t i = work->count / 2; i-- > 0;) {
-        nonmaxsuppression_sift(work->heap, work->count, i, work->heap[i]);
-    }
-}
-
-/* Takes the index of the best box from the heap. */
-static size_t nonmaxsuppression_take(struct nonmaxsuppression_work *work)
-{
-    const uint64_t best = work->heap[0];
-
-    work->count--;
-    nonmaxsuppression_sift(work->heap, work->count, 0, work->heap[work->count]);
-    return (uint32_t)~(uint32_t)best;
-}
-
-static void nonmaxsuppression_select(struct nonmaxsuppression_selected *selected,
-                                     const struct nonmaxsuppression_box *box)
-{
-    selected->left[selected->count] = box->left;
-    selected->top[selected->count] = box->top;
-    selected->right[selected->count] = box->right;
-    selected->bottom[selected->count] = box->bottom;
-    selected->area[selected->count++] = box->area;
+    opkit_heap_candidates(work->heap, work->count);
 }
 
 /* Checks types, shapes and params. Returns NULL, or an error message. */
@@ -209,12 +119,12 @@ static size_t nonmaxsuppression_class(struct nonmaxsuppression_work *work, const
     size_t count = 0;
 
     while (count < max_count && work->count > 0) {
-        const size_t index = nonmaxsuppression_take(work);
-        const struct nonmaxsuppression_box box =
+        const size_t index = opkit_take_candidate(work->heap, &work->count);
+        const struct opkit_box box =
             nonmaxsuppression_read(boxes + 4 * index, params->center_point_box == 1);
 
         if (!nonmaxsuppression_is_suppressed(&box, &work->selected, params->iou_threshold)) {
-            nonmaxsuppression_select(&work->selected, &box);
+            opkit_select_box(&work->selected, &box);
             rows[3 * count] = (int64_t)image;
             rows[3 * count + 1] = (int64_t)label;
             rows[3 * count + 2] = (int64_t)index;
@@ -260,18 +170,12 @@ static const char *nonmaxsuppression_compute(const struct nonmaxsuppression_inpu
     }
 
     struct nonmaxsuppression_work work;
-    float *memory = (float *)malloc(5 * max_count * sizeof *memory);
     work.heap = (uint64_t *)malloc(boxes * sizeof *work.heap);
-    if (memory == NULL || work.heap == NULL) {
-        free(memory);
+    if (!opkit_allocate_boxes(&work.selected, max_count) || work.heap == NULL) {
+        free(work.selected.memory);
         free(work.heap);
         return "out of memory";
     }
-    work.selected.left = memory;
-    work.selected.top = memory + max_count;
-    work.selected.right = memory + 2 * max_count;
-    work.selected.bottom = memory + 3 * max_count;
-    work.selected.area = memory + 4 * max_count;
     for (size_t i = 0; i < images * labels; i++) {
         const size_t image = i / labels;
         const float *image_boxes = inputs->boxes.float32 + image * boxes * 4;
@@ -281,7 +185,7 @@ static const char *nonmaxsuppression_compute(const struct nonmaxsuppression_inpu
         count += nonmaxsuppression_class(&work, image_boxes, params, max_count, image, i % labels,
                                          rows + 3 * count);
     }
-    free(memory);
+    free(work.selected.memory);
     free(work.heap);
     outputs->count.int64[0] = (int64_t)count;
     for (size_t i = 3 * count; i < size; i++) {

@@ -8,8 +8,6 @@
 #ifndef RMSNORMALIZATION_COMPUTE_H
 #define RMSNORMALIZATION_COMPUTE_H
 
-#include <math.h>
-
 #include "generated/rmsnormalization.h"
 #include "include/opkit/compute/reduce.h"
 
@@ -75,16 +73,9 @@ static const char *rmsnormalization_compute(const struct rmsnormalization_inputs
     }
 
     const size_t count = inputs->scale.size;
-    const float *scale = inputs->scale.float32;
     for (size_t begin = 0; begin < inputs->x.size; begin += count) {
-        const float *x = inputs->x.float32 + begin;
-        float *y = outputs->y.float32 + begin;
-        const double mean = opkit_sum_of_squares(x, count, 0.0F) / (double)count;
-        const float factor = (float)(1.0 / sqrt(mean + (double)params->epsilon));
-
-        for (size_t i = 0; i < count; i++) {
-            y[i] = x[i] * factor * scale[i];
-        }
+        opkit_normalize_rms(inputs->x.float32 + begin, inputs->scale.float32, count,
+                            params->epsilon, outputs->y.float32 + begin);
     }
     return NULL;
 }

@@ -14,6 +14,7 @@
 #ifndef OPKIT_REDUCE_H
 #define OPKIT_REDUCE_H
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -96,6 +97,18 @@ static inline double opkit_sum_of_squares(const float *x, size_t count, float ce
         sum += (double)(difference * difference);
     }
     return sum;
+}
+
+/* Writes `count` floats with root mean square 1, multiplied by a scale. */
+static inline void opkit_normalize_rms(const float *x, const float *scale, size_t count,
+                                       float epsilon, float *y)
+{
+    const double mean = opkit_sum_of_squares(x, count, 0.0F) / (double)count;
+    const float factor = (float)(1.0 / sqrt(mean + (double)epsilon));
+
+    for (size_t i = 0; i < count; i++) {
+        y[i] = x[i] * factor * scale[i];
+    }
 }
 
 struct opkit_differences {

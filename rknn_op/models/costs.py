@@ -106,6 +106,9 @@ def _work_of_element(node: Node) -> int | None:
         case "CausalConvWithState" | "DeformConv":
             weight = _sizes(at(node.inputs, 1))
             return None if weight is None else prod(weight[1:])
+        case "RNN":
+            weights = [_sizes(at(node.inputs, position)) for position in (1, 2)]
+            return sum(each[-1] for each in weights if each) if all(weights) else None
         case "LpPool":
             window = node.attributes.get("kernel_shape")
             sizes = window if isinstance(window, tuple) else ()

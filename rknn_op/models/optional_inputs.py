@@ -48,8 +48,8 @@ def value(
     Raises:
         UnknownShapeError: a size of another input is not fixed, or an attribute is invalid.
     """
-    rule = _rules().get(op_type, {}).get(name)
-    if rule is None or any(attributes.get(k, v) != v for k, v in rule.get("only", {}).items()):
+    rule = next((each for each in _of(op_type, name) if _applies(each, attributes)), None)
+    if rule is None:
         return None
     shape = rule["shape"]
     if isinstance(shape, str):
@@ -59,6 +59,16 @@ def value(
     dtype = inputs[dtype].dtype if dtype in inputs else dtype
     sizes = [_size(inputs, attributes, each) for each in shape]
     return np.full(sizes, rule["value"], dtype)
+
+
+def _of(op_type: str, name: str) -> list[dict[str, Any]]:
+    """Return the rules of an input; one of them applies at most."""
+    rules = _rules().get(op_type, {}).get(name, [])
+    return rules if isinstance(rules, list) else [rules]
+
+
+def _applies(rule: Mapping[str, Any], attributes: Mapping[str, Value]) -> bool:
+    return all(attributes.get(name, 0) == value for name, value in rule.get("only", {}).items())
 
 
 def _size(inputs: Mapping[str, Tensor], attributes: Mapping[str, Value], rule: Any) -> int:
@@ -91,6 +101,6 @@ def _sizes(inputs: Mapping[str, Tensor], name: str) -> tuple[Any, ...]:
 
 
 @cache
-def _rules() -> dict[str, dict[str, dict[str, Any]]]:
-    loaded: dict[str, dict[str, dict[str, Any]]] = yaml.safe_load(_LIST.read_text("utf-8"))
+def _rules() -> dict[str, dict[str, Any]]:
+    loaded: dict[str, dict[str, Any]] = yaml.safe_load(_LIST.read_text("utf-8"))
     return loaded

@@ -56,11 +56,8 @@ class Call:
             for name, array in inputs.items()
             if name not in constants
         }
-        texts = {
-            key: each.decode() if isinstance(each, bytes) else each
-            for key, each in self.attributes.items()
-        }
-        return Case(name, tensors, texts | params)
+        attributes = {key: _plain(each) for key, each in self.attributes.items()}
+        return Case(name, tensors, attributes | params)
 
     def bools(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return those of some inputs, in lower case, that are bool."""
@@ -76,6 +73,13 @@ class Call:
                 value = optional_inputs.value(spec.name, slot.name, given, self.attributes)
                 given |= {} if value is None else {slot.name: value}
         return given
+
+
+def _plain(value: Any) -> Any:
+    """Return an attribute as the value of a param, as `rknn-op graft` does."""
+    items = value if isinstance(value, list) else [value]
+    texts = [each.decode() if isinstance(each, bytes) else each for each in items]
+    return ",".join(texts) if texts and isinstance(texts[0], str) else value
 
 
 def _constant(type_: ParamType, array: Array) -> Any:
@@ -170,8 +174,11 @@ def _call_reference(
     operator.reference.module.reference(dict(case.inputs), params)
 
 
-NOT_COMPUTED = {"Attention": {"qk_matmul_output"}}
-"""Operator -> outputs of ONNX's schema that the library does not compute."""
+NOT_COMPUTED = {
+    "Attention": {"qk_matmul_output"},
+    "RNN": {"activation_alpha", "activation_beta"},
+}
+"""Operator -> outputs and attributes of ONNX's schema that the library does not compute."""
 
 
 def built(operator: Operator) -> Built:

@@ -18,6 +18,7 @@ from tests.models.models import model, saved, value
 from tests.operators.calls.sequences import uniform
 from tests.operators.conftest import Library
 from tests.operators.oracle import Call, run_by_onnxruntime
+from tests.repositories import EXAMPLES
 
 pytestmark = pytest.mark.slow
 
@@ -44,6 +45,23 @@ LEFT_OUT = [  # node, inputs, outputs, opset, the constants that graft adds
         {"q": [2, 3, 9], "k": [3, 1, 5]},
         {"n_bias": np.zeros(3, np.float32), "n_past_state": np.zeros((2, 3, 4), np.float32)},
     ),
+    (
+        helper.make_node(
+            "RNN",
+            ["q", "k", "v"],
+            ["y", "s"],
+            name="n",
+            hidden_size=4,
+            direction="bidirectional",
+            activations=["Relu", "Sigmoid"],
+        ),
+        {"q": [5, 3, 9], "k": [2, 4, 9], "v": [2, 4, 4]},
+        {
+            "n_b": np.zeros((2, 8), np.float32),
+            "n_sequence_lens": np.array([-1], np.int32),
+            "n_initial_h": np.zeros((2, 3, 4), np.float32),
+        },
+    ),
 ]
 
 
@@ -59,9 +77,27 @@ def test_graft_adds_inputs(
     assert result.exit_code == 0, result.output
     graph = onnx.load(tmp_path / "out.onnx").graph
     assert {*graph.node[0].input} == {*inputs, *added}
+    texts = {each.name: each.s for each in graph.node[0].attribute}
+    assert texts.get("activations", b"Relu,Sigmoid") == b"Relu,Sigmoid"  # RNN's list is one text
     found = {each.name: numpy_helper.to_array(each) for each in graph.initializer}
     for name, array in added.items():
         np.testing.assert_array_equal(found[name], array)
+
+
+def test_library_has_a_recurrent_layer_of_a_model(tmp_path: Path) -> None:
+    """PyTorch exports a list with one function, which is not ONNX's default."""
+    node = helper.make_node("RNN", ["x", "w", "r"], ["y", "s"], hidden_size=4, activations=["Relu"])
+    weights = [
+        numpy_helper.from_array(np.ones((1, 4, size), np.float32), name)
+        for name, size in (("w", 9), ("r", 4))
+    ]
+    proto = model([node], [value("x", [5, 3, 9])], [value("y", None), value("s", None)], weights)
+    arguments = ["create", "--from", saved(proto, tmp_path), "--op", "RNN", "-p", tmp_path / "made"]
+    result = CliRunner().invoke(main, [*map(str, arguments)])
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "made/rnn_compute.h").read_text() == (
+        EXAMPLES / "rnn/rnn_compute.h"
+    ).read_text()
 
 
 def assert_like(library: Library, op_type: str, case: Case, expected: list[Array]) -> None:

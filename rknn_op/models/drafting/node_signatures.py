@@ -270,21 +270,28 @@ def _outputs(nodes: Sequence[Node], schema: Any, names: _Names) -> Iterator[Outp
 
 # ---- Attributes ----------------------------------------------------------------------------------
 
-_KINDS = {"FLOAT": "float", "INT": "int", "STRING": "string", "FLOATS": "floats", "INTS": "ints"}
-"""The name of an attribute type in ONNX -> op.yml's word."""
+_KINDS = {
+    "FLOAT": "float",
+    "INT": "int",
+    "STRING": "string",
+    "FLOATS": "floats",
+    "INTS": "ints",
+    "STRINGS": "string",
+}
+"""The name of an attribute type in ONNX -> op.yml's word; a list of texts is one, with commas."""
 
 
 def _fixed(nodes: Sequence[Node], has_texts: bool) -> Iterator[tuple[str, Value]]:
     """Yield string attributes that the runtimes do not support, if all nodes agree."""
     for name in _used(nodes) if not has_texts else ():
-        values = [node.attributes.get(name) for node in nodes]
-        if isinstance(values[0], str) and not isinstance(values[0], Opaque):
-            if len({*values}) > 1:
+        value = nodes[0].attributes.get(name)
+        if value is not None and _kind(nodes, name) == "string":
+            if any(node.attributes.get(name) != value for node in nodes):
                 raise OpkitError(
                     f"{called(nodes)}: attribute '{plain(name)}' is a string, which the runtime "
                     "does not support, and differs between nodes; choose one node with --node"
                 )
-            yield name, values[0]
+            yield name, value
 
 
 def _used(nodes: Sequence[Node]) -> list[str]:
@@ -323,9 +330,8 @@ def _attributes(
             )
         if not kind:
             raise OpkitError(
-                f"{called(nodes)}: attribute '{plain(name)}' is a tensor, a graph or a list of "
-                "strings, which no runtime supports; rewrite these nodes, for instance with the "
-                "value as an input"
+                f"{called(nodes)}: attribute '{plain(name)}' is a tensor or a graph, which no "
+                "runtime supports; rewrite these nodes, for instance with the value as an input"
             )
         doc = _sentence(definition.description) if definition else ""
         yield Attribute(name, kind, doc, default)
@@ -336,7 +342,7 @@ def _kind(nodes: Sequence[Node], name: str) -> str:
     items = _items(nodes, name)
     many = "s" if any(isinstance(node.attributes.get(name), tuple) for node in nodes) else ""
     if any(isinstance(item, (str, tuple)) for item in items):
-        is_text = not many and not any(isinstance(item, Opaque) for item in items)
+        is_text = all(isinstance(item, str) and not isinstance(item, Opaque) for item in items)
         return "string" if is_text else ""
     if items and not many and all(isinstance(item, bool) for item in items):
         return "bool"
@@ -355,7 +361,9 @@ def _default(definition: Any) -> Value | None:
     value = required("onnx.helper").get_attribute_value(definition.default_value)
     if isinstance(value, bytes):
         return value.decode(errors="replace")
-    return tuple(value) if isinstance(value, (list, tuple)) else value
+    items = value if isinstance(value, (list, tuple)) else ()
+    texts = tuple(each.decode() if isinstance(each, bytes) else each for each in items)
+    return texts if isinstance(value, (list, tuple)) else value
 
 
 # ---- The params of a node ------------------------------------------------------------------------
@@ -380,7 +388,7 @@ def params_of(found: Signature, node: Node) -> dict[str, Any] | None:
 def converted(value: Value, kind: str) -> Any:
     """Return a value as a param of a kind: a number, a text, or a list of numbers."""
     if kind == "string":
-        return value
+        return ",".join(map(str, value)) if isinstance(value, tuple) else value
     items = value if isinstance(value, tuple) else (value,)
     numbers: list[Any] = [*items]
     if kind.startswith("float"):

@@ -182,6 +182,8 @@ class Grafter:
         if tensor is not None and not tensor.is_empty:
             return tensor.name
         formal = input_names(self.schema) if self.schema else []
+        if not required("onnx").defs.has(node.op_type):  # the names are those of op.yml
+            formal = [each.name for each in self.custom.spec.inputs]
         present = {
             formal[position]: each
             for position, each in enumerate(node.inputs)
@@ -362,8 +364,8 @@ def _is_variadic(parameters: Sequence[Any]) -> bool:
 
 _TYPES = {"int": "INT", "float": "FLOAT", "ints": "INTS", "floats": "FLOATS", "string": "STRING"}
 """Kind of a param -> the type of its attribute."""
-_FLOAT_FROM = {"FLOAT": "INT", "FLOATS": "INTS"}
-"""Type of an attribute -> the other type with its values."""
+_OTHER_TYPES = {"FLOAT": "INT", "FLOATS": "INTS", "STRING": "STRINGS"}
+"""Type of an attribute -> the other type with its values; the texts of a list are one text."""
 
 
 def _value_of(param: Param, attribute: Any) -> ParamValue:
@@ -375,14 +377,15 @@ def _value_of(param: Param, attribute: Any) -> ParamValue:
     onnx = required("onnx")
     kind = onnx.AttributeProto.AttributeType.Name(attribute.type)
     expected = _TYPES[param.type.onnx]
-    if kind not in (expected, _FLOAT_FROM.get(expected)):
+    if kind not in (expected, _OTHER_TYPES.get(expected)):
         raise MismatchError(
             f"attribute '{param.name}' has the type {kind} (expected {expected}, "
             f"params.{param.name} in op.yml)"
         )
     value = onnx.helper.get_attribute_value(attribute)
-    if isinstance(value, bytes):
-        return _allowed(param, value.decode(errors="replace"), "attribute")
+    if param.type.is_text:
+        texts = [value] if isinstance(value, bytes) else value
+        return _allowed(param, b",".join(texts).decode(errors="replace"), "attribute")
     items = [*value] if param.type.is_list else [value]
     return _checked(param, items, "attribute")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.operators.calls import (
     attention,
+    decoding,
     elementwise,
     indexing,
     integers,
@@ -16,6 +17,7 @@ from tests.operators.calls import (
 
 TABLES = (
     attention.TABLE,
+    decoding.TABLE,
     elementwise.TABLE,
     indexing.TABLE,
     integers.TABLE,

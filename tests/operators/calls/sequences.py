@@ -1,4 +1,4 @@
-"""Recurrences along time: linear attention, causal convolutions, running products."""
+"""Recurrences along time: recurrent layers, linear attention, causal convolutions, products."""
 
 from __future__ import annotations
 
@@ -82,7 +82,39 @@ def cum_prod_calls(draw: Any) -> Call:
     return Call({"x": x, "axis": np.array(draw(axes(x.ndim)))}, flags)
 
 
+@st.composite
+def rnn_calls(draw: Any) -> Call:
+    """Return all directions and functions, with and without a past, biases and lengths."""
+    length, count, size, hidden = (draw(st.integers(1, limit)) for limit in (6, 6, 19, 19))
+    direction = draw(st.sampled_from(["forward", "reverse", "bidirectional"]))
+    directions = 2 if direction == "bidirectional" else 1
+    random = np.random.default_rng(draw(st.integers(0, 99)))
+    inputs: dict[str, Array] = {
+        "X": uniform(random, length, count, size),
+        "W": uniform(random, directions, hidden, size) / 2,
+        "R": uniform(random, directions, hidden, hidden) / 2,
+    }
+    if draw(st.booleans()):
+        inputs["B"] = uniform(random, directions, 2 * hidden)
+    if draw(st.booleans()):
+        inputs["sequence_lens"] = random.integers(0, length, count, np.int32, endpoint=True)
+        inputs["sequence_lens"][0] = length  # onnxruntime stops at the longest one
+    if draw(st.booleans()):
+        inputs["initial_h"] = uniform(random, directions, count, hidden)
+    functions = st.sampled_from(["Tanh", "Relu", "Sigmoid"])
+    attributes: dict[str, Any] = {
+        "activations": [draw(functions) for _ in range(directions)],
+        "direction": direction,
+        "hidden_size": hidden,
+    }
+    if draw(st.booleans()):
+        attributes["clip"] = draw(st.sampled_from([0.25, 1.0]))
+    return Call(inputs, attributes)
+
+
 RANDOM = {
+    # Sums of up to 19 products of x and 19 of a state, of up to 6 positions; Relu does not limit.
+    "RNN": Random(rnn_calls(), [7, 14, 22], rtol=1e-5, atol=1e-5, count=150),
     "CumProd": Random(cum_prod_calls(), [26], count=80),
     # onnxruntime adds in float32, too: states of up to 5 positions, sums of up to 9 products.
     "LinearAttention": Random(linear_attention_calls(), [27], rtol=1e-5, atol=1e-5, count=100),
@@ -121,7 +153,57 @@ INVALID_CHANGES: list[tuple[dict[str, Array], dict[str, Any], str]] = [
     ({"decay": zeros(2, 1, 2)}, {}, "decay must be"),
     ({"beta": zeros(2, 5, 4)}, {}, "beta must be"),
 ]
+RECURRENT: dict[str, Array] = {
+    "x": zeros(5, 3, 9),
+    "w": zeros(1, 4, 9),
+    "r": zeros(1, 4, 4),
+    "b": zeros(1, 8),
+    "sequence_lens": np.array([5, 0, 2], np.int32),
+    "initial_h": zeros(1, 3, 4),
+}
+
+
+def recurrent_shapes(called: dict[str, Array], params: dict[str, Any]) -> dict[str, Any]:
+    """Return the shapes that a runtime infers for a call of RNN."""
+    first, second = called["x"].shape[:2] if called["x"].ndim == 3 else (5, 3)
+    directions, _, hidden = called["r"].shape
+    if params.get("layout"):
+        return {"y": (first, second, directions, hidden), "y_h": (first, directions, hidden)}
+    return {"y": (first, directions, second, hidden), "y_h": (directions, second, hidden)}
+
+
+RECURRENT_CHANGES: list[tuple[dict[str, Array], dict[str, Any], str]] = [
+    ({"x": zeros(15, 9)}, {}, "x must be"),
+    ({"w": zeros(1, 4, 8)}, {}, "w must be"),
+    ({"w": zeros(1, 5, 9)}, {}, "w must be"),
+    ({"w": zeros(2, 4, 9)}, {}, "w must be"),
+    ({"r": zeros(1, 4, 5)}, {}, "r must be"),
+    ({"r": zeros(2, 4, 4)}, {}, "r must be"),
+    ({}, {"hidden_size": 5}, "r must be"),
+    ({}, {"direction": "bidirectional", "activations": "Tanh"}, "for each direction"),
+    ({"b": zeros(1, 4)}, {}, "b must be"),
+    ({"b": zeros(2, 8)}, {}, "b must be"),
+    ({"b": zeros(8)}, {}, "b must be"),
+    ({"initial_h": zeros(3, 1, 4)}, {}, "initial_h must be"),
+    ({"initial_h": zeros(1, 1, 4)}, {}, "initial_h must be"),
+    ({"initial_h": zeros(1, 3, 5)}, {}, "initial_h must be"),
+    ({}, {"layout": 1}, "initial_h must be"),
+    *(
+        ({"sequence_lens": np.array(lengths, np.int32)}, {}, "sequence_lens must be")
+        for lengths in ([6, 1, 1], [-1, 1, 1], [1, 1], [-2], [2])
+    ),
+]
 INVALID = [
+    *(
+        InvalidCall(
+            "RNN",
+            RECURRENT | inputs,
+            params,
+            recurrent_shapes(RECURRENT | inputs, params),
+            problem,
+        )
+        for inputs, params, problem in RECURRENT_CHANGES
+    ),
     *(
         InvalidCall(
             "LinearAttention",
@@ -225,6 +307,6 @@ INVALID += [
     ),
 ]
 
-NODE_TESTS = {"CumProd": 9, "LinearAttention": 14, "CausalConvWithState": 13}
+NODE_TESTS = {"RNN": 4, "CumProd": 9, "LinearAttention": 14, "CausalConvWithState": 13}
 
 TABLE = Table(RANDOM, NODE_TESTS, invalid=INVALID)

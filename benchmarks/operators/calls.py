@@ -336,6 +336,20 @@ def _quantized(part: int) -> dict[str, Sample]:
             }
         ),
         "DynamicQuantizeLinear": Sample({"x": normal(1, rows, hidden)}),
+        "QuantizeLinear": Sample(
+            {
+                "x": normal(1, rows, hidden),
+                "y_scale": constant(0.02, np.float32),
+                "y_zero_point": constant(128, np.uint8),
+            }
+        ),
+        "DequantizeLinear": Sample(
+            {
+                "x": whole(np.uint8, 1, rows, hidden),
+                "x_scale": constant(0.02, np.float32),
+                "x_zero_point": constant(128, np.uint8),
+            }
+        ),
     }
 
 

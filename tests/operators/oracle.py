@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import defs, helper
+from onnx import TensorProto, defs, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from opkit.check.cases import Case
@@ -17,6 +17,7 @@ from opkit.check.operators import Operator, unsupported_tensors
 from opkit.description.spec import OpSpec
 from opkit.description.types import ParamType
 from opkit.runtimes.invocation import AT_FULL_SPEED, Array, Invocation, Kernel, RunOptions
+from rknn_op.creation.operator_library import LibraryOperator
 from rknn_op.models import optional_inputs
 from rknn_op.models.model_files import required
 from tests.models.models import model, value
@@ -62,10 +63,21 @@ class Call:
         }
         return Case(name, tensors, texts | params)
 
-    def bools(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return those of some inputs, in lower case, that are bool."""
-        found = {name.lower() for name, array in self.inputs.items() if array.dtype == bool}
-        return tuple(name for name in names if name in found)
+    def dtypes(
+        self, operator: LibraryOperator, outputs: Sequence[Array]
+    ) -> tuple[tuple[str, str], ...]:
+        """Return tensors of the call, and their dtypes, that op.yml of an operator must declare.
+
+        Args:
+            operator: the operator.
+            outputs: the outputs of the call.
+        """
+        names = [tensor.name for tensor in operator.spec.outputs]
+        arrays = {name.lower(): array for name, array in self.inputs.items()}
+        arrays |= zip(names, outputs, strict=False)
+        found = {name: array.dtype.name for name, array in arrays.items()}
+        declared = operator.dtypes.items()
+        return tuple((name, found[name]) for name, each in declared if found.get(name) in each)
 
     def _all_inputs(self, spec: OpSpec) -> dict[str, Array]:
         """Return all inputs of an operator; omitted ones have the values of `rknn-op graft`."""
@@ -195,6 +207,13 @@ def input_names(op_type: str, count: int, opset: int | None = None) -> list[str]
         stem = names.pop().removesuffix("_0").removesuffix("s")  # as in drafts of descriptions
         names += [f"{stem}_{index}" for index in range(count - len(names))]
     return names
+
+
+def arrays_of(values: Sequence[Any]) -> list[Array]:
+    """Return arrays; onnx keeps those of dtypes that numpy lacks as messages of its own."""
+    return [
+        numpy_helper.to_array(each) if isinstance(each, TensorProto) else each for each in values
+    ]
 
 
 def call_of(node: Any, inputs: Sequence[Array]) -> Call:

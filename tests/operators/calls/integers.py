@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -118,11 +119,65 @@ def dynamic_quantize_calls(draw: Any) -> Call:
     return Call({"x": x}, {})
 
 
+NUMBERS = [np.int8, np.uint8, np.int16, np.uint16]
+
+
+@st.composite
+def scales(draw: Any) -> tuple[tuple[int, ...], tuple[int, ...], dict[str, int]]:
+    """Return a shape, that of its scales, and attributes; onnxruntime has no single block."""
+    shape = draw(shapes(max_side=9))
+    kind = draw(st.sampled_from(["one", "axis", "blocks"]))
+    if kind == "one":
+        return shape, (), {}
+    axis = draw(st.integers(-len(shape), len(shape) - 1))
+    if kind == "axis":
+        return shape, shape[axis : axis + 1 or None], {"axis": axis}
+    size = draw(st.integers(1, shape[axis]))
+    found = [*shape]
+    found[axis] = -(-found[axis] // size)
+    is_one = max(found) == 1
+    return shape, tuple(found), {} if is_one else {"axis": axis, "block_size": size}
+
+
+@st.composite
+def quantize_calls(draw: Any) -> Call:
+    """Return numbers of which few saturate; some are halfway between two steps."""
+    shape, scale_shape, attributes = draw(scales())
+    dtype = draw(st.sampled_from(NUMBERS))
+    limits = np.iinfo(dtype)
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    reach = limits.max - limits.min
+    x = random.integers(-reach, reach, shape) / np.float32(2)
+    inputs = {"x": x.astype(np.float32), "y_scale": powers(random, scale_shape)}
+    if dtype == np.uint8 and draw(st.booleans()):
+        return Call(inputs, attributes)
+    return Call({**inputs, "y_zero_point": bytes_of(random, scale_shape, dtype)}, attributes)
+
+
+@st.composite
+def dequantize_calls(draw: Any) -> Call:
+    shape, scale_shape, attributes = draw(scales())
+    dtype = draw(st.sampled_from([*NUMBERS, np.int32]))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    scale = random.uniform(0.5, 2, scale_shape).astype(np.float32)
+    inputs = {"x": bytes_of(random, shape, dtype), "x_scale": np.asarray(scale)}
+    if dtype != np.int32 and draw(st.booleans()):  # in onnxruntime that of int32 must be 0
+        inputs["x_zero_point"] = bytes_of(random, scale_shape, dtype)
+    return Call(inputs, attributes)
+
+
+def powers(random: np.random.Generator, shape: Any) -> Array:
+    """Return powers of 2, by which floats divide exactly."""
+    return np.asarray(2.0 ** random.integers(-2, 3, shape), np.float32)
+
+
 RANDOM = {
     "BitShift": Random(bit_shift_calls(), [11]),
     **dict.fromkeys(("BitwiseAnd", "BitwiseOr", "BitwiseXor"), Random(bitwise_calls(), [18])),
     "BitwiseNot": Random(bitwise_not_calls(), [18]),
     "DynamicQuantizeLinear": Random(dynamic_quantize_calls(), [11]),
+    "DequantizeLinear": Random(dequantize_calls(), [21, 23]),
+    "QuantizeLinear": Random(quantize_calls(), [21, 23]),
     "MatMulInteger": Random(mat_mul_integer_calls(), [10], count=40),
     "QLinearMatMul": Random(q_linear_mat_mul_calls(), [10, 21], count=40),
 }
@@ -130,15 +185,21 @@ RANDOM = {
 NODE_TESTS = {
     "BitShift": 28,
     "BitwiseNot": 3,
+    "DequantizeLinear": 14,
     "DynamicQuantizeLinear": 3,
     "MatMulInteger": 1,
     "QLinearMatMul": 8,
+    "QuantizeLinear": 13,
     **dict.fromkeys(("BitwiseAnd", "BitwiseOr", "BitwiseXor"), 4),
 }
 
 NOT_APPLICABLE: dict[str, NotApplicable] = {
     r"test_bitwise_(and|or|xor)_ui64_bcast_3v1d": NoTensors("input 'a' is uint64"),
     r"test_bitshift_(left|right)_uint64": NoTensors("input 'x' is uint64"),
+    r"test_dequantizelinear_(e4m3|e5m2|u?int[24]|float4).*": NoTensors(
+        "input 'x' is (float|u?int)"
+    ),
+    r"test_quantizelinear_(e4m3|e5m2|u?int[24]|float4).*": NoTensors("input 'y_zero_point' is "),
 }
 
 BYTES = np.zeros((3, 3), np.int8)
@@ -152,6 +213,36 @@ QUANTIZED = {
     "y_scale": zeros(1),
     "y_zero_point": BYTES[0, :1],
 }
+
+
+def invalid_scales() -> Iterator[InvalidCall]:
+    """Yield invalid calls of QuantizeLinear and DequantizeLinear."""
+    floats_, numbers = zeros(2, 3), zeros(2, 3, dtype=np.uint8)
+    row = zeros(3)
+    for changes, zero, params, problem in [
+        ({}, row, {}, "y_zero_point of its type"),
+        ({"y_scale": row.astype(np.int32)}, row.astype(np.uint8), {}, "must be float16 or float32"),
+        ({}, numbers[0, :1], {}, "y_zero_point that of y_scale"),
+        ({}, numbers[0], {"axis": 0}, "one for each place along the axis"),
+        ({}, numbers[0], {"axis": 2}, "axis must be a dimension of x"),
+        ({}, numbers[0], {"block_size": 2}, "one for each block along the axis"),
+        ({}, numbers[0], {"output_dtype": 3}, "must be 0 or the type of y"),
+    ]:
+        inputs = {"x": floats_, "y_scale": row, "y_zero_point": zero, **changes}
+        outputs = {"y": ((2, 3), np.uint8)}
+        yield InvalidCall("QuantizeLinear", inputs, params, outputs, problem)
+    for changes, params, problem in [
+        ({"x": zeros(2, 3, dtype=np.int8)}, {}, "x_zero_point of its type"),
+        ({"x_scale": row.astype(np.int32)}, {}, "must be float16 or float32"),
+        ({"x_zero_point": numbers[0, :1]}, {}, "x_zero_point that of x_scale"),
+        ({}, {"axis": 0}, "one for each place along the axis"),
+        ({}, {"axis": -3}, "axis must be a dimension of x"),
+        ({}, {"block_size": 2}, "one for each block along the axis"),
+    ]:
+        inputs = {"x": numbers, "x_scale": row, "x_zero_point": numbers[0], **changes}
+        yield InvalidCall("DequantizeLinear", inputs, params, {"y": (2, 3)}, problem)
+
+
 HALVES = np.array([0.5, 1], np.float32)
 INVALID = [
     InvalidCall("BitwiseAnd", {"a": zeros(2), "b": HALVES}, {}, {"c": (2,)}, "must be integers"),
@@ -177,6 +268,7 @@ INVALID = [
         {"y": ((3, 1), np.int32)},
         "a must be",
     ),
+    *invalid_scales(),
     InvalidCall(
         "DynamicQuantizeLinear",
         {"x": zeros(2, dtype=np.int32)},

@@ -319,9 +319,13 @@ def _sequences(part: int) -> dict[str, Sample]:
 
 
 def _quantized(part: int) -> dict[str, Sample]:
-    """Return the calls of operators of quantized numbers: a layer of a text encoder."""
+    """Return the calls of operators of quantized numbers: layers of an encoder and of ResNet."""
     rows, hidden = 128 // part, 768 // part
     matrices = {"a": whole(np.uint8, rows, hidden), "b": whole(np.int8, hidden, hidden)}
+    image = {
+        "x": whole(np.uint8, 1, 64 // part, 56 // part, 56 // part),
+        "w": whole(np.int8, 64 // part, 64 // part, 3, 3),
+    }
     zeros = {"a_zero_point": constant([131], np.uint8), "b_zero_point": constant([0], np.int8)}
     return {
         "MatMulInteger": Sample({"A": matrices["a"], "B": matrices["b"], **zeros}),
@@ -336,6 +340,22 @@ def _quantized(part: int) -> dict[str, Sample]:
             }
         ),
         "DynamicQuantizeLinear": Sample({"x": normal(1, rows, hidden)}),
+        "ConvInteger": Sample(
+            {**image, "x_zero_point": zeros["a_zero_point"], "w_zero_point": zeros["b_zero_point"]},
+            {"pads": [1, 1, 1, 1]},
+        ),
+        "QLinearConv": Sample(
+            {
+                **image,
+                "x_scale": constant(0.01, np.float32),
+                "x_zero_point": constant(131, np.uint8),
+                "w_scale": constant(0.02, np.float32),
+                "w_zero_point": constant(0, np.int8),
+                "y_scale": constant(0.1, np.float32),
+                "y_zero_point": constant(128, np.uint8),
+            },
+            {"pads": [1, 1, 1, 1]},
+        ),
         "QuantizeLinear": Sample(
             {
                 "x": normal(1, rows, hidden),

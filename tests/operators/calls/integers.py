@@ -171,23 +171,89 @@ def powers(random: np.random.Generator, shape: Any) -> Array:
     return np.asarray(2.0 ** random.integers(-2, 3, shape), np.float32)
 
 
+@st.composite
+def conv_tensors(draw: Any) -> tuple[list[Array], dict[str, Any]]:
+    """Return an image, kernels, their zero points and attributes.
+
+    With SAME_UPPER and SAME_LOWER, onnxruntime has no dilations.
+    """
+    image = draw(shapes(max_rank=3, max_side=9))
+    group, channels, kernels = (draw(st.integers(1, 4)) for _ in range(3))
+    kernel = [draw(st.integers(1, min(side, 4))) for side in image]
+    auto_pad = draw(st.sampled_from(["NOTSET", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"]))
+    is_same = auto_pad.startswith("SAME_")
+    attributes = {
+        "group": group,
+        "strides": [draw(st.integers(1, 3)) for _ in kernel],
+        "dilations": [
+            2 if not is_same and 2 * size - 1 <= side and draw(st.booleans()) else 1
+            for size, side in zip(kernel, image, strict=True)
+        ],
+        "auto_pad": auto_pad,
+    }
+    if auto_pad == "NOTSET":
+        attributes["pads"] = [draw(st.integers(0, 3)) for _ in kernel * 2]
+    if draw(st.booleans()):
+        attributes["kernel_shape"] = kernel
+    left, right = draw(st.sampled_from(TYPES))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    x = bytes_of(random, (draw(st.integers(1, 2)), group * channels, *image), left)
+    w = bytes_of(random, (group * kernels, channels, *kernel), right)
+    # Of uint8 and int8, onnxruntime saturates sums of two products at 2^15, where it has no VNNI.
+    w = w if (left, right) != (np.uint8, np.int8) else w // 2
+    return [x, w, bytes_of(random, (), left), bytes_of(random, (), right)], attributes
+
+
+@st.composite
+def conv_integer_calls(draw: Any) -> Call:
+    names = ("x", "w", "x_zero_point", "w_zero_point")
+    arrays, attributes = draw(conv_tensors())
+    return Call(dict(zip(names, arrays, strict=True)), attributes)
+
+
+@st.composite
+def q_linear_conv_calls(draw: Any) -> Call:
+    """Return convolutions that few numbers saturate."""
+    (x, w, x_zero, w_zero), attributes = draw(conv_tensors())
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    rows = draw(st.sampled_from([(), w.shape[:1]]))
+    step = 100 * np.prod(w.shape[1:]) ** 0.5
+    inputs = {
+        "x": x,
+        "x_scale": np.array(random.uniform(0.5, 2), np.float32),
+        "x_zero_point": x_zero,
+        "w": w,
+        "w_scale": np.asarray(random.uniform(0.5, 2, rows), np.float32),
+        "w_zero_point": np.full(rows, w_zero),
+        "y_scale": np.array(random.uniform(step / 2, step), np.float32),
+        "y_zero_point": bytes_of(random, (), x.dtype),
+    }
+    if draw(st.booleans()):
+        inputs["B"] = random.integers(-9000, 9000, w.shape[:1]).astype(np.int32)
+    return Call(inputs, attributes)
+
+
 RANDOM = {
     "BitShift": Random(bit_shift_calls(), [11]),
     **dict.fromkeys(("BitwiseAnd", "BitwiseOr", "BitwiseXor"), Random(bitwise_calls(), [18])),
     "BitwiseNot": Random(bitwise_not_calls(), [18]),
     "DynamicQuantizeLinear": Random(dynamic_quantize_calls(), [11]),
+    "ConvInteger": Random(conv_integer_calls(), [10], count=120),
     "DequantizeLinear": Random(dequantize_calls(), [21, 23]),
     "QuantizeLinear": Random(quantize_calls(), [21, 23]),
     "MatMulInteger": Random(mat_mul_integer_calls(), [10], count=40),
+    "QLinearConv": Random(q_linear_conv_calls(), [10], count=120),
     "QLinearMatMul": Random(q_linear_mat_mul_calls(), [10, 21], count=40),
 }
 
 NODE_TESTS = {
     "BitShift": 28,
     "BitwiseNot": 3,
+    "ConvInteger": 2,
     "DequantizeLinear": 14,
     "DynamicQuantizeLinear": 3,
     "MatMulInteger": 1,
+    "QLinearConv": 1,
     "QLinearMatMul": 8,
     "QuantizeLinear": 13,
     **dict.fromkeys(("BitwiseAnd", "BitwiseOr", "BitwiseXor"), 4),
@@ -243,6 +309,47 @@ def invalid_scales() -> Iterator[InvalidCall]:
         yield InvalidCall("DequantizeLinear", inputs, params, {"y": (2, 3)}, problem)
 
 
+def invalid_convolutions() -> Iterator[InvalidCall]:
+    """Yield invalid calls of ConvInteger and QLinearConv."""
+    zero = zeros(1, dtype=np.int8)
+    tensors = {"x": zeros(1, 4, 5, 5, dtype=np.int8), "w": zeros(4, 2, 3, 3, dtype=np.int8)}
+    tensors |= {"x_zero_point": zero, "w_zero_point": zero}
+    scale = zeros(1)
+    quantizers = {"x_scale": scale, "w_scale": scale, "y_scale": scale, "y_zero_point": zero}
+    cases: list[tuple[dict[str, Array], dict[str, Any], str]] = [
+        ({"w": zeros(4, 2, 3, dtype=np.int8)}, {}, "with 1 to 3 dimensions"),
+        ({}, {"group": 1}, "group must divide"),
+        ({"w": zeros(3, 2, 3, 3, dtype=np.int8)}, {}, "group must divide"),
+        ({}, {"strides": [1, 1, 1]}, "must have an item for each dimension"),
+        ({}, {"pads": [1, 1]}, "must have an item for each dimension"),
+        ({}, {"dilations": [0]}, "must be above 0"),
+        ({}, {"auto_pad": "SAME"}, "auto_pad must be"),
+        ({}, {"kernel_shape": [3, 2]}, "must be the shape of w"),
+        ({}, {"dilations": [4]}, "a window must fit"),
+        ({"w_zero_point": zeros(2, dtype=np.int8)}, {}, "w_zero_point one or"),
+        ({"x_zero_point": zeros(1, dtype=np.uint8)}, {}, "of the types of x and w"),
+    ]
+    own: list[tuple[dict[str, Array], dict[str, Any], str]] = [
+        ({"y_zero_point": zeros(1, dtype=np.uint8)}, {}, "must be of the type of x"),
+        ({"w_scale": zero}, {}, "scales must be float16 or float32"),
+        ({"y_scale": zeros(2)}, {}, "of x and y must be one number"),
+        ({"w_scale": zeros(2)}, {}, "w_scale must be one number"),
+        ({"b": zeros(1, dtype=np.int32)}, {}, "b must be int32"),
+    ]
+    for name, changed, inputs, dtype in [
+        ("ConvInteger", cases, tensors, np.int32),
+        ("QLinearConv", cases + own, quantizers | {"b": zeros(4, dtype=np.int32)}, np.int8),
+    ]:
+        for changes, params, problem in changed:
+            yield InvalidCall(
+                name,
+                {**tensors, **inputs, **changes},
+                {"group": 2, **params},
+                {"y": ((1, 4, 3, 3), dtype)},
+                problem,
+            )
+
+
 HALVES = np.array([0.5, 1], np.float32)
 INVALID = [
     InvalidCall("BitwiseAnd", {"a": zeros(2), "b": HALVES}, {}, {"c": (2,)}, "must be integers"),
@@ -269,6 +376,7 @@ INVALID = [
         "a must be",
     ),
     *invalid_scales(),
+    *invalid_convolutions(),
     InvalidCall(
         "DynamicQuantizeLinear",
         {"x": zeros(2, dtype=np.int32)},

@@ -402,6 +402,22 @@ def test_library_operator_with_outputs_of_two_dtypes(tmp_path: Path) -> None:
     assert "'y' is int8 in some nodes only; choose with --node" in " ".join(output.split())
 
 
+@pytest.mark.parametrize("runtime", ["pplnn", "rknn2"])
+def test_operators_of_the_library_are_unsuitable_for_other_runtimes_alone(
+    tmp_path: Path, runtime: str
+) -> None:
+    node = helper.make_node("MatMulInteger", ["a", "b"], ["y"])
+    inputs = [value(name, [3, 3], TensorProto.INT8) for name in "ab"]
+    proto = model([node], inputs, [value("y", [3, 3], TensorProto.INT32)])
+    options = ["--op", "MatMulInteger", "--runtime", runtime]
+    done = create(saved(proto, tmp_path), *options, "-p", tmp_path / "made")
+    if runtime == "pplnn":
+        assert (done.exit_code, (tmp_path / "made").exists()) == (0, True)
+        assert "Reference: of the operator library." in done.stdout
+    else:
+        assert_error(done, "a custom operator cannot replace MatMulInteger; convert the float")
+
+
 def test_library_operator(tmp_path: Path) -> None:
     path, output = created(detection_head(), tmp_path, "--op", "GridSample")
     assert "Reference: of the operator library." in output

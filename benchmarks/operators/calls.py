@@ -214,6 +214,13 @@ def _indexing(part: int) -> dict[str, Sample]:
             }
         ),
         "GatherND": Sample({"data": normal(rows, 256), "indices": integers(rows, rows // 4, 1)}),
+        "TensorScatter": Sample(
+            {
+                "past_cache": normal(1, 12, 512 // part, 64),
+                "update": normal(1, 12, 1, 64),
+                "write_indices": constant([100]),
+            }
+        ),
         "Hardmax": Sample({"input": normal(rows, 256)}),
         "CumSum": Sample({"x": normal(side, 512, 64), "axis": constant(1)}),
         "Trilu": Sample({"input": normal(12, 512 // part, 512 // part)}, {"upper": 0}),

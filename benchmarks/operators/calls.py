@@ -134,6 +134,8 @@ def elementwise(features: tuple[int, ...]) -> dict[str, Sample]:
         ),
         "SwiGLU": Sample({"A": normal(*features), "B": normal(*features)}),
         "Not": Sample({"X": booleans(*features)}),
+        "CastLike": Sample({"input": whole(np.int32, *features), "target_type": normal(1)}),
+        "BitCast": Sample({"input": normal(*features)}, {"to": 6}),
         **dict.fromkeys(
             ["BitwiseAnd", "BitwiseOr", "BitwiseXor"],
             Sample({"A": whole(np.int32, *features), "B": whole(np.int32, *features)}),

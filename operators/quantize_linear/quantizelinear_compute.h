@@ -104,21 +104,6 @@ OPKIT_AVX2 OPKIT_LOOP void quantizelinear_avx2(const void *context, size_t begin
 }
 #endif
 
-/* Returns ONNX's number of a type. */
-static inline int64_t quantizelinear_onnx_type(enum opkit_type type)
-{
-    switch (type) {
-    case OPKIT_UINT8:
-        return 2;
-    case OPKIT_INT8:
-        return 3;
-    case OPKIT_UINT16:
-        return 4;
-    default:
-        return 5;
-    }
-}
-
 /*
  * Computes the outputs:
  *
@@ -146,7 +131,7 @@ static const char *quantizelinear_compute(const struct quantizelinear_inputs *in
     if (!opkit_number_limits(y, &task.low, &task.high) || zeros->type != y->type) {
         return "y must be int8, uint8, int16 or uint16, and y_zero_point of its type";
     }
-    if (params->output_dtype != 0 && params->output_dtype != quantizelinear_onnx_type(y->type)) {
+    if (params->output_dtype != 0 && params->output_dtype != opkit_onnx_type(y->type)) {
         return "output_dtype must be 0 or the type of y";
     }
     if (y->size != x->size || zeros->size != inputs->y_scale.size) {

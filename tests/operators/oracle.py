@@ -241,7 +241,10 @@ def node_model(op_type: str, call: Call, opset: int) -> Any:
     node.attribute.extend(
         helper.make_attribute(name, each) for name, each in call.attributes.items()
     )
-    outputs = [value(each.name, None, _element_type(schema, each, given)) for each in computed]
+    outputs = [
+        value(each.name, None, _element_type(schema, each, given, call.attributes))
+        for each in computed
+    ]
     return model([node], types, outputs, opset=opset)
 
 
@@ -255,11 +258,15 @@ _OWN_DTYPES = {
 """Type of ONNX -> the dtype of outputs without an input of their type, the first one that fits."""
 
 
-def _element_type(schema: Any, output: Any, given: Mapping[str, int]) -> int:
+def _element_type(
+    schema: Any, output: Any, given: Mapping[str, int], attributes: Mapping[str, Any]
+) -> int:
     """Return the element type of an output: that of an input with its type's letter, or its own."""
     letters = [each.type_str for each in schema.inputs]
     names = input_names(schema.name, len(given), schema.since_version)
     letters += letters[-1:] * (len(names) - len(letters))  # of a repeated input
+    if "to" in schema.attributes:
+        return int(attributes["to"])
     same = [
         given[name]
         for name, letter in zip(names, letters, strict=True)

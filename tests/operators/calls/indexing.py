@@ -141,7 +141,9 @@ def trilu_calls(draw: Any) -> Call:
 def one_hot_calls(draw: Any) -> Call:
     dtype = draw(st.sampled_from([np.int64, np.int32, np.float32]))
     indices = draw(hnp.arrays(dtype, shapes(), elements=st.integers(-9, 9).map(dtype)))
-    values = draw(hnp.arrays(np.float32, (2,)))
+    of_values = draw(st.sampled_from([np.float32, np.int64] if dtype == np.int64 else [np.float32]))
+    elements = EXACT if of_values == np.int64 else None
+    values = draw(hnp.arrays(of_values, (2,), elements=elements))
     depth = np.array([draw(st.integers(1, 9))], dtype)
     inputs = {"indices": indices, "depth": depth, "values": values}
     return Call(inputs, {"axis": draw(axes(indices.ndim + 1))})
@@ -306,7 +308,6 @@ INVALID = [
 ]
 
 NOT_APPLICABLE: dict[str, NotApplicable] = {
-    r"test_onehot_without_axis": NoTensors("input 'values' is int32 in the case, but float32"),
     r"test_onehot_with_bfloat16_values": NoTensors("is bfloat16"),
     r"test_compress_bfloat16": NoTensors("is bfloat16"),
     r"test_top_k_uint64": NoTensors("input 'x' is uint64"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from onnx import helper
 
 from opkit.runtimes.invocation import Array
 from tests.operators.calls.common import (
@@ -233,7 +235,35 @@ def q_linear_conv_calls(draw: Any) -> Call:
     return Call(inputs, attributes)
 
 
+@st.composite
+def cast_like_calls(draw: Any) -> Call:
+    """Return casts of numbers that the target's type has; others are open for floats."""
+    from_ = draw(st.sampled_from([*NUMBERS, np.float32, np.int32, np.int64]))
+    to = draw(st.sampled_from([np.float32, np.int32, np.int64]))
+    x = draw(hnp.arrays(np.float32, shapes(), elements=floats(0, 127)))
+    return Call({"input": x.astype(from_), "target_type": np.zeros(2, to)}, {})
+
+
+@st.composite
+def bit_cast_calls(draw: Any) -> Call:
+    """Return casts of bits that are not NaN as floats."""
+    from_, to = draw(
+        st.sampled_from(
+            [
+                *itertools.permutations([np.float32, np.int32, np.uint32], 2),
+                *itertools.permutations([np.int8, np.uint8], 2),
+                *itertools.permutations([np.int16, np.uint16], 2),
+            ]
+        )
+    )
+    x = draw(hnp.arrays(np.int32, shapes(), elements=st.integers(-(2**30), 2**30)))
+    number = int(helper.np_dtype_to_tensor_dtype(np.dtype(to)))
+    return Call({"input": x.astype(from_)}, {"to": number})
+
+
 RANDOM = {
+    "BitCast": Random(bit_cast_calls(), [26]),
+    "CastLike": Random(cast_like_calls(), [19, 25], count=80),
     "BitShift": Random(bit_shift_calls(), [11]),
     **dict.fromkeys(("BitwiseAnd", "BitwiseOr", "BitwiseXor"), Random(bitwise_calls(), [18])),
     "BitwiseNot": Random(bitwise_not_calls(), [18]),
@@ -247,7 +277,9 @@ RANDOM = {
 }
 
 NODE_TESTS = {
+    "BitCast": 10,
     "BitShift": 28,
+    "CastLike": 56,
     "BitwiseNot": 3,
     "ConvInteger": 2,
     "DequantizeLinear": 14,
@@ -262,6 +294,14 @@ NODE_TESTS = {
 NOT_APPLICABLE: dict[str, NotApplicable] = {
     r"test_bitwise_(and|or|xor)_ui64_bcast_3v1d": NoTensors("input 'a' is uint64"),
     r"test_bitshift_(left|right)_uint64": NoTensors("input 'x' is uint64"),
+    r"test_bitcast_(float64_to_int64|int64_to_float64)": NoTensors("param 'to'|of the size"),
+    r"test_castlike_U?INT[24]_to_U?INT8": NoTensors("input 'input' is"),
+    r"test_castlike_(.*_)?(BFLOAT16|FLOAT8\w+|U?INT[24]|FLOAT4E2M1)_to_.*": NoTensors(
+        "input 'input'"
+    ),
+    r"test_castlike_(.*_)?(FLOAT|FLOAT16)_to_(BFLOAT16|FLOAT8\w+|U?INT[24]|FLOAT4E2M1)": NoTensors(
+        "input 'target_type' is"
+    ),
     r"test_dequantizelinear_(e4m3|e5m2|u?int[24]|float4).*": NoTensors(
         "input 'x' is (float|u?int)"
     ),
@@ -374,6 +414,9 @@ INVALID = [
         {},
         {"y": ((3, 1), np.int32)},
         "a must be",
+    ),
+    InvalidCall(
+        "BitCast", {"input": zeros(2)}, {"to": 7}, {"output": ((2,), np.int64)}, "of the size of"
     ),
     *invalid_scales(),
     *invalid_convolutions(),

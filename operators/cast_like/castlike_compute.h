@@ -42,33 +42,47 @@ static void castlike_load(const struct castlike_task *task, size_t first, size_t
     const bool is_wide = task->y->type == OPKIT_INT64;
     const int64_t low = is_wide ? INT64_MIN : INT32_MIN, high = is_wide ? INT64_MAX : INT32_MAX;
 
-    for (size_t i = 0; i < count; i++) {
-        switch (x->type) {
-        case OPKIT_INT8:
+    switch (x->type) {
+    case OPKIT_INT8:
+        for (size_t i = 0; i < count; i++) {
             numbers[i] = x->int8[first + i];
-            break;
-        case OPKIT_UINT8:
-            numbers[i] = x->uint8[first + i];
-            break;
-        case OPKIT_INT16:
-            numbers[i] = x->int16[first + i];
-            break;
-        case OPKIT_UINT16:
-            numbers[i] = x->uint16[first + i];
-            break;
-        case OPKIT_INT32:
-            numbers[i] = x->int32[first + i];
-            break;
-        case OPKIT_UINT32:
-            numbers[i] = x->uint32[first + i];
-            break;
-        case OPKIT_INT64:
-            numbers[i] = x->int64[first + i];
-            break;
-        default:
-            numbers[i] = castlike_whole(x->float32[first + i], low, high);
-            break;
         }
+        break;
+    case OPKIT_UINT8:
+        for (size_t i = 0; i < count; i++) {
+            numbers[i] = x->uint8[first + i];
+        }
+        break;
+    case OPKIT_INT16:
+        for (size_t i = 0; i < count; i++) {
+            numbers[i] = x->int16[first + i];
+        }
+        break;
+    case OPKIT_UINT16:
+        for (size_t i = 0; i < count; i++) {
+            numbers[i] = x->uint16[first + i];
+        }
+        break;
+    case OPKIT_INT32:
+        for (size_t i = 0; i < count; i++) {
+            numbers[i] = x->int32[first + i];
+        }
+        break;
+    case OPKIT_UINT32:
+        for (size_t i = 0; i < count; i++) {
+            numbers[i] = x->uint32[first + i];
+        }
+        break;
+    case OPKIT_INT64:
+        for (size_t i = 0; i < count; i++) {
+            numbers[i] = x->int64[first + i];
+        }
+        break;
+    default:
+        for (size_t i = 0; i < count; i++) {
+            numbers[i] = castlike_whole(x->float32[first + i], low, high);
+        }
+        break;
     }
 }
 
@@ -78,14 +92,28 @@ static void castlike_store(const struct castlike_task *task, size_t first, size_
 {
     const struct opkit_tensor *y = task->y;
 
-    for (size_t i = 0; i < count; i++) {
-        if (y->type == OPKIT_FLOAT32) {
-            y->float32[first + i] = (float)numbers[i];
-        } else if (y->type == OPKIT_INT32) {
-            y->int32[first + i] = (int32_t)(uint32_t)numbers[i];
-        } else {
-            y->int64[first + i] = numbers[i];
+    if (y->type == OPKIT_FLOAT32) {
+        float *floats = y->float32 + first;
+
+        for (size_t i = 0; i < count; i++) {
+            floats[i] = (float)numbers[i];
         }
+    } else if (y->type == OPKIT_INT32) {
+        int32_t *whole = y->int32 + first;
+
+        for (size_t i = 0; i < count; i++) {
+            whole[i] = (int32_t)(uint32_t)numbers[i];
+        }
+    } else {
+        memcpy(y->int64 + first, numbers, count * sizeof *numbers);
+    }
+}
+
+/* Converts the most frequent integers, in vectors: those of int64 as floats are not. */
+static inline void castlike_floats(const int32_t *x, size_t count, float *y)
+{
+    for (size_t i = 0; i < count; i++) {
+        y[i] = (float)x[i];
     }
 }
 
@@ -95,6 +123,10 @@ static void castlike_part(const void *context, size_t begin, size_t end)
     const struct castlike_task *task = (const struct castlike_task *)context;
     int64_t numbers[CASTLIKE_BLOCK];
 
+    if (task->x->type == OPKIT_INT32 && task->y->type == OPKIT_FLOAT32) {
+        castlike_floats(task->x->int32 + begin, end - begin, task->y->float32 + begin);
+        return;
+    }
     for (size_t count; begin < end; begin += count) {
         count = end - begin < CASTLIKE_BLOCK ? end - begin : (size_t)CASTLIKE_BLOCK;
         castlike_load(task, begin, count, numbers);

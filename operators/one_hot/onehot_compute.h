@@ -77,19 +77,21 @@ __attribute__((always_inline)) static inline void onehot_write(const struct oneh
                                                                bool is_wide)
 {
     const struct opkit_tensor *indices = &inputs->indices, *values = &inputs->values;
-    const size_t count = (size_t)depth * pitch;
+    const size_t count = (size_t)depth * pitch, size = output->size;
 
     if (is_wide) {
         const int64_t off = values->int64[0];
+        int64_t *y = output->int64;
 
-        for (size_t i = 0; i < output->size; i++) {
-            output->int64[i] = off;
+        for (size_t i = 0; i < size; i++) {
+            y[i] = off;
         }
     } else {
         const int32_t off = values->int32[0];
+        int32_t *y = output->int32;
 
-        for (size_t i = 0; i < output->size; i++) {
-            output->int32[i] = off;
+        for (size_t i = 0; i < size; i++) {
+            y[i] = off;
         }
     }
     for (size_t i = 0; i < indices->size; i++) {

@@ -4,9 +4,9 @@
  *
  * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
  * in {{ lower }}_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in
- * all. Floating-point tensors are arrays of float, also if the model has float16{{ "; integer" if has_integers else "." }}
+ * all. Floating-point tensors are arrays of float, also if the model has float16.
 {% if has_integers %}
- * tensors are not converted, and their results wrap around.
+ * Integers are not converted; their results wrap around.
 {% endif %}
  */
 #ifndef {{ upper }}_COMPUTE_H

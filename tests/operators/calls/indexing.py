@@ -55,19 +55,23 @@ def top_k_calls(draw: Any) -> Call:
     return Call({"X": x, "K": k}, {"axis": axis, "largest": draw(st.integers(0, 1))})
 
 
+SMALL = (np.int8, np.uint8, np.int16, np.uint16, np.uint32)
+"""Integers that PPLNN alone has."""
+
+
 def changes(dtype: Any, reduction: str) -> st.SearchStrategy[Any]:
     """Return elements for reductions.
 
     Sums and products of whole numbers are exact; of NaN, onnxruntime keeps the first minimum.
     """
     if dtype != np.float32 or reduction in ("add", "mul"):
-        return st.integers(-2, 2).map(dtype)
+        return st.integers(0 if np.dtype(dtype).kind == "u" else -2, 2).map(dtype)
     return st.floats(width=32, allow_nan=reduction == "none")
 
 
 @st.composite
 def scatter_elements_calls(draw: Any) -> Call:
-    dtype = draw(st.sampled_from([np.float32, np.int32, np.int64]))
+    dtype = draw(st.sampled_from([np.float32, np.int32, np.int64, *SMALL]))
     reduction = draw(st.sampled_from(["none", "add", "mul", "min", "max"]))
     elements = changes(dtype, reduction)
     data = draw(hnp.arrays(dtype, shapes(), elements=elements))
@@ -100,7 +104,7 @@ def coordinates(draw: Any, lengths: Sequence[int], outer: Sequence[int]) -> Arra
 
 @st.composite
 def scatter_nd_calls(draw: Any) -> Call:
-    dtype = draw(st.sampled_from([np.float32, np.int32, np.int64]))
+    dtype = draw(st.sampled_from([np.float32, np.int32, np.int64, *SMALL]))
     reduction = draw(st.sampled_from(["none", "add", "mul", "min", "max"]))
     elements = changes(dtype, reduction)
     data = draw(hnp.arrays(dtype, shapes(), elements=elements))

@@ -190,7 +190,9 @@ def example_folder(name: str, spec: OpSpec | None = None) -> Path:
     return made_once(f"files of {name} for {spec.runtimes}", make).path
 
 
-def library_kernels(name: str, count: int = 0, bools: Sequence[str] = ()) -> Repository:
+def library_kernels(
+    name: str, count: int = 0, dtypes: Sequence[tuple[str, str]] = ()
+) -> Repository:
     """Return the repository of an operator of the library, built for this PC without a warning.
 
     One process of the run makes and builds it. All share it, so that no one may change it.
@@ -198,11 +200,11 @@ def library_kernels(name: str, count: int = 0, bools: Sequence[str] = ()) -> Rep
     Args:
         name: the operator's name.
         count: the count of inputs, if that varies; 0: as in the library.
-        bools: the inputs that op.yml declares as bool.
+        dtypes: tensors and their dtypes that op.yml declares.
     """
     own = LIBRARY[name]
-    operator = (own.with_inputs(count) if count else own).with_bools(bools)
-    kind = "" if operator.text == own.text else " ".join([str(count), *bools])
+    operator = (own.with_inputs(count) if count else own).with_dtypes(dict(dtypes))
+    kind = "" if operator.text == own.text else " ".join([str(count), *map(":".join, dtypes)])
 
     def make(folder: Path) -> Repository:
         plan = plan_operator(operator, folder / name, Choices())

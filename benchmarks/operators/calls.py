@@ -147,6 +147,8 @@ def elementwise(features: tuple[int, ...]) -> dict[str, Sample]:
         ),
         "SwiGLU": Sample({"A": normal(*features), "B": normal(*features)}),
         "Not": Sample({"X": booleans(*features)}),
+        "CastLike": Sample({"input": whole(np.int32, *features), "target_type": normal(1)}),
+        "BitCast": Sample({"input": normal(*features)}, {"to": 6}),
         **dict.fromkeys(
             ["BitwiseAnd", "BitwiseOr", "BitwiseXor"],
             Sample({"A": whole(np.int32, *features), "B": whole(np.int32, *features)}),
@@ -231,6 +233,13 @@ def _indexing(part: int) -> dict[str, Sample]:
             }
         ),
         "GatherND": Sample({"data": normal(rows, 256), "indices": integers(rows, rows // 4, 1)}),
+        "TensorScatter": Sample(
+            {
+                "past_cache": normal(1, 12, 512 // part, 64),
+                "update": normal(1, 12, 1, 64),
+                "write_indices": constant([100]),
+            }
+        ),
         "Hardmax": Sample({"input": normal(rows, 256)}),
         "CumSum": Sample({"x": normal(side, 512, 64), "axis": constant(1)}),
         "Trilu": Sample({"input": normal(12, 512 // part, 512 // part)}, {"upper": 0}),
@@ -345,9 +354,13 @@ def _sequences(part: int) -> dict[str, Sample]:
 
 
 def _quantized(part: int) -> dict[str, Sample]:
-    """Return the calls of operators of quantized numbers: a layer of a text encoder."""
+    """Return the calls of operators of quantized numbers: layers of an encoder and of ResNet."""
     rows, hidden = 128 // part, 768 // part
     matrices = {"a": whole(np.uint8, rows, hidden), "b": whole(np.int8, hidden, hidden)}
+    image = {
+        "x": whole(np.uint8, 1, 64 // part, 56 // part, 56 // part),
+        "w": whole(np.int8, 64 // part, 64 // part, 3, 3),
+    }
     zeros = {"a_zero_point": constant([131], np.uint8), "b_zero_point": constant([0], np.int8)}
     return {
         "MatMulInteger": Sample({"A": matrices["a"], "B": matrices["b"], **zeros}),
@@ -362,6 +375,36 @@ def _quantized(part: int) -> dict[str, Sample]:
             }
         ),
         "DynamicQuantizeLinear": Sample({"x": normal(1, rows, hidden)}),
+        "ConvInteger": Sample(
+            {**image, "x_zero_point": zeros["a_zero_point"], "w_zero_point": zeros["b_zero_point"]},
+            {"pads": [1, 1, 1, 1]},
+        ),
+        "QLinearConv": Sample(
+            {
+                **image,
+                "x_scale": constant(0.01, np.float32),
+                "x_zero_point": constant(131, np.uint8),
+                "w_scale": constant(0.02, np.float32),
+                "w_zero_point": constant(0, np.int8),
+                "y_scale": constant(0.1, np.float32),
+                "y_zero_point": constant(128, np.uint8),
+            },
+            {"pads": [1, 1, 1, 1]},
+        ),
+        "QuantizeLinear": Sample(
+            {
+                "x": normal(1, rows, hidden),
+                "y_scale": constant(0.02, np.float32),
+                "y_zero_point": constant(128, np.uint8),
+            }
+        ),
+        "DequantizeLinear": Sample(
+            {
+                "x": whole(np.uint8, 1, rows, hidden),
+                "x_scale": constant(0.02, np.float32),
+                "x_zero_point": constant(128, np.uint8),
+            }
+        ),
     }
 
 

@@ -51,7 +51,7 @@ OPKIT_ELEMENT_LOOP void dynamicquantizelinear_quantize(const float *x, size_t co
                                                        float zero, uint8_t *y)
 {
     for (size_t i = 0; i < count; i++) {
-        y[i] = (uint8_t)(int32_t)(opkit_round_within(x[i] / scale, -zero, 255.0F - zero) + zero);
+        y[i] = (uint8_t)opkit_quantized(x[i], scale, zero, 0.0F, 255.0F);
     }
 }
 

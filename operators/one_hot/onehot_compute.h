@@ -50,8 +50,10 @@ static const char *onehot_check(const struct onehot_inputs *inputs,
         indices->type != OPKIT_INT64) {
         return "indices must be float16, float32, int32 or int64";
     }
-    if (inputs->values.type != OPKIT_FLOAT32 || outputs->output.type != OPKIT_FLOAT32) {
-        return "values and output must be float16 or float32";
+    const enum opkit_type type = inputs->values.type;
+    if ((type != OPKIT_FLOAT32 && type != OPKIT_INT32 && type != OPKIT_INT64) ||
+        outputs->output.type != type) {
+        return "values must be float16, float32, int32 or int64, and output of their type";
     }
     if (inputs->values.size != 2) {
         return "values must have 2 elements: off and on";
@@ -66,6 +68,42 @@ static const char *onehot_check(const struct onehot_inputs *inputs,
     return outputs->output.size == indices->size * (size_t)params->depth
                ? NULL
                : "output must have depth elements for each index";
+}
+
+/* Writes off everywhere, then on at the places of the indices; floats as their bits. */
+__attribute__((always_inline)) static inline void onehot_write(const struct onehot_inputs *inputs,
+                                                               const struct opkit_tensor *output,
+                                                               int64_t depth, size_t pitch,
+                                                               bool is_wide)
+{
+    const struct opkit_tensor *indices = &inputs->indices, *values = &inputs->values;
+    const size_t count = (size_t)depth * pitch, size = output->size;
+
+    if (is_wide) {
+        const int64_t off = values->int64[0];
+        int64_t *y = output->int64;
+
+        for (size_t i = 0; i < size; i++) {
+            y[i] = off;
+        }
+    } else {
+        const int32_t off = values->int32[0];
+        int32_t *y = output->int32;
+
+        for (size_t i = 0; i < size; i++) {
+            y[i] = off;
+        }
+    }
+    for (size_t i = 0; i < indices->size; i++) {
+        const int64_t place = onehot_place(indices, i, depth);
+        const size_t at = i / pitch * count + (size_t)place * pitch + i % pitch;
+
+        if (place != ONEHOT_NOWHERE && is_wide) {
+            output->int64[at] = values->int64[1];
+        } else if (place != ONEHOT_NOWHERE) {
+            output->int32[at] = values->int32[1];
+        }
+    }
 }
 
 /*
@@ -84,7 +122,6 @@ static const char *onehot_compute(const struct onehot_inputs *inputs,
                                   struct onehot_outputs *outputs)
 {
     const struct opkit_tensor *indices = &inputs->indices;
-    float *y = outputs->output.float32;
     size_t axis;
 
     const char *problem = onehot_check(inputs, params, outputs, &axis);
@@ -92,22 +129,14 @@ static const char *onehot_compute(const struct onehot_inputs *inputs,
         return problem;
     }
 
-    const float off = inputs->values.float32[0];
-    const float on = inputs->values.float32[1];
-    const size_t depth = (size_t)params->depth;
     size_t pitch = 1; /* from one place to the next in memory */
     for (size_t i = axis; i < indices->rank; i++) {
         pitch *= indices->shape[i];
     }
-    for (size_t i = 0; i < outputs->output.size; i++) {
-        y[i] = off;
-    }
-    for (size_t i = 0; i < indices->size; i++) {
-        const int64_t place = onehot_place(indices, i, params->depth);
-
-        if (place != ONEHOT_NOWHERE) {
-            y[i / pitch * depth * pitch + (size_t)place * pitch + i % pitch] = on;
-        }
+    if (outputs->output.type == OPKIT_INT64) {
+        onehot_write(inputs, &outputs->output, params->depth, pitch, true);
+    } else {
+        onehot_write(inputs, &outputs->output, params->depth, pitch, false);
     }
     return NULL;
 }

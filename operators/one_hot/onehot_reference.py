@@ -42,6 +42,10 @@ def reference(inputs, params):
     indices, (off, on) = inputs["indices"], inputs["values"]
     if indices.dtype not in (np.float32, np.float64, np.int32, np.int64):
         raise ValueError("OneHot: indices must be float16, float32, int32 or int64")
+    if inputs["values"].dtype not in (np.float32, np.float64, np.int32, np.int64):
+        raise ValueError(
+            "OneHot: values must be float16, float32, int32 or int64, and output of their type"
+        )
     depth = params["depth"]
     whole = np.trunc(indices) if indices.dtype.kind == "f" else indices
     valid = (whole >= -depth) & (whole < depth)

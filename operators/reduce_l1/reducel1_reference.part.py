@@ -1,1 +1,2 @@
-reduced = np.sum(np.abs(data), dtype=np.float64, axis=axes)
+wide = np.float64 if data.dtype.kind == "f" else np.int64
+reduced = np.sum(np.abs(data.astype(wide)), axis=axes)

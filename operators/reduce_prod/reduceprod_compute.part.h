@@ -1,5 +1,6 @@
 #include "generated/reduceprod.h"
 #include "include/opkit/compute/axes.h"
+#include "include/opkit/compute/integer_axes.h"
 
 /*
  * Multiplies the products of the lanes by the elements of rows. They are in double: in float,
@@ -68,4 +69,17 @@ static inline float reduceprod_element(const void *math, const struct opkit_redu
 static void reduceprod_run(const struct opkit_reduction *plan, const float *x, float *y)
 {
     opkit_reduce(plan, x, y, reduceprod_columns, reduceprod_element, NULL);
+}
+
+static inline uint64_t reduceprod_combine(uint64_t result, uint64_t term)
+{
+    return result * term;
+}
+
+static void reduceprod_run_integers(const struct opkit_reduction *plan,
+                                    const struct opkit_tensor *x, const struct opkit_tensor *y)
+{
+    const struct opkit_integer_math math = {1, reduceprod_combine, NULL};
+
+    opkit_reduce_integers(&math, plan, x, y);
 }

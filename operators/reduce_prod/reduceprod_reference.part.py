@@ -1,1 +1,2 @@
-reduced = np.prod(data, dtype=np.float64, axis=axes)
+wide = np.float64 if data.dtype.kind == "f" else np.int64
+reduced = np.prod(data, dtype=wide, axis=axes)

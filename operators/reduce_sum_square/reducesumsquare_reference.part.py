@@ -1,2 +1,2 @@
-squares = data.astype(np.float64) ** 2
-reduced = np.sum(squares, axis=axes)
+wide = np.float64 if data.dtype.kind == "f" else np.int64
+reduced = np.sum(data.astype(wide) ** 2, axis=axes)

@@ -66,9 +66,6 @@ static const char *scatterelements_check(const struct scatterelements_inputs *in
     const int64_t rank = (int64_t)x->rank;
     const int64_t axis = params->axis < 0 ? params->axis + rank : params->axis;
 
-    if (x->type != OPKIT_FLOAT32 && x->type != OPKIT_INT32 && x->type != OPKIT_INT64) {
-        return "data must be float16, float32, int32 or int64";
-    }
     if (updates->type != x->type || y->type != x->type || indices->type != OPKIT_INT64) {
         return "updates and output must be of the type of data, and indices int64";
     }
@@ -151,9 +148,12 @@ static const char *scatterelements_compute(const struct scatterelements_inputs *
             } else if (x->type == OPKIT_INT32) {
                 opkit_update_int32(y->int32, block.places, updates->int32 + block.start,
                                    block.count, reduction);
-            } else {
+            } else if (x->type == OPKIT_INT64) {
                 opkit_update_int64(y->int64, block.places, updates->int64 + block.start,
                                    block.count, reduction);
+            } else {
+                opkit_update_small(y, 0, block.places, updates, block.start, block.count,
+                                   reduction);
             }
         }
         for (size_t i = last; i > 0 && ++position[i - 1] == updates->shape[i - 1]; i--) {

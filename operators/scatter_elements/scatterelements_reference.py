@@ -49,8 +49,12 @@ def reference(inputs, params):
     params: as above.
     """
     data, indices, updates = inputs["data"], inputs["indices"], inputs["updates"]
-    if data.dtype not in (np.float32, np.float64, np.int32, np.int64):
-        raise ValueError("ScatterElements: data must be float16, float32, int32 or int64")
+    if data.dtype != updates.dtype:
+        raise ValueError(
+            "ScatterElements: updates and output must be of the type of data, and indices int64"
+        )
+    if data.dtype == bool and params["reduction"] != "none":
+        raise ValueError("ScatterElements: bool has no reductions")
     axis = params["axis"] % data.ndim
     length = data.shape[axis]
     if indices.size and not -length <= indices.min() <= indices.max() < length:

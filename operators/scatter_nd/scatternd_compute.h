@@ -25,9 +25,6 @@ static const char *scatternd_check(const struct scatternd_inputs *inputs,
     const struct opkit_tensor *updates = &inputs->updates;
     const size_t coordinates = indices->shape[indices->rank - 1];
 
-    if (x->type != OPKIT_FLOAT32 && x->type != OPKIT_INT32 && x->type != OPKIT_INT64) {
-        return "data must be float16, float32, int32 or int64";
-    }
     if (updates->type != x->type || y->type != x->type || indices->type != OPKIT_INT64) {
         return "updates and output must be of the type of data, and indices int64";
     }
@@ -108,8 +105,10 @@ static const char *scatternd_compute(const struct scatternd_inputs *inputs,
                                  reduction);
         } else if (x->type == OPKIT_INT32) {
             opkit_update_int32(y->int32 + place, NULL, updates->int32 + first, slice, reduction);
-        } else {
+        } else if (x->type == OPKIT_INT64) {
             opkit_update_int64(y->int64 + place, NULL, updates->int64 + first, slice, reduction);
+        } else {
+            opkit_update_small(y, place, NULL, updates, first, slice, reduction);
         }
     }
     return NULL;

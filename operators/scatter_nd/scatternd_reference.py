@@ -45,8 +45,12 @@ def reference(inputs, params):
     params: as above.
     """
     data, indices, updates = inputs["data"], inputs["indices"], inputs["updates"]
-    if data.dtype not in (np.float32, np.float64, np.int32, np.int64):
-        raise ValueError("ScatterND: data must be float16, float32, int32 or int64")
+    if data.dtype != updates.dtype:
+        raise ValueError(
+            "ScatterND: updates and output must be of the type of data, and indices int64"
+        )
+    if data.dtype == bool and params["reduction"] != "none":
+        raise ValueError("ScatterND: bool has no reductions")
     lengths = np.array(data.shape[: indices.shape[-1]])
     if np.any(indices < -lengths) or np.any(indices >= lengths):
         raise ValueError("ScatterND: indices must be within data: from -length to length - 1")

@@ -169,7 +169,7 @@ static inline const char *opkit_infer_reduced(const struct opkit_tensor *x,
     return problem;
 }
 
-/* Checks tensors and params of ONNX's reductions of floats. Returns NULL, or an error message. */
+/* Checks shapes and params of ONNX's reductions. Returns NULL, or an error message. */
 static inline const char *opkit_check_reduced(const struct opkit_tensor *data,
                                               struct opkit_int32_array axes, int64_t keepdims,
                                               int64_t noop_with_empty_axes,
@@ -179,9 +179,6 @@ static inline const char *opkit_check_reduced(const struct opkit_tensor *data,
     struct opkit_tensor expected = *reduced;
     bool is_reduced[OPKIT_MAX_RANK];
 
-    if (data->type != OPKIT_FLOAT32 || reduced->type != OPKIT_FLOAT32) {
-        return "data and reduced must be float16 or float32";
-    }
     const char *problem =
         opkit_infer_reduced(data, axes, keepdims, noop_with_empty_axes, is_reduced, &expected);
     if (problem != NULL) {

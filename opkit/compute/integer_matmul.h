@@ -154,6 +154,32 @@ OPKIT_ELEMENT_LOOP int32_t opkit_dot(const int16_t *left, const int16_t *right, 
     return sum;
 }
 
+/* Returns so many terms, filled up to whole vectors. */
+static inline size_t opkit_filled(size_t terms)
+{
+    return (terms + OPKIT_MATMUL_LANES - 1) / OPKIT_MATMUL_LANES * OPKIT_MATMUL_LANES;
+}
+
+/* Adds some products to the sums of a block, by its copied columns and the rows from `row` on. */
+OPKIT_ELEMENT_LOOP void opkit_add_products(const struct opkit_integer_product *product, size_t row,
+                                           size_t term, size_t terms,
+                                           struct opkit_integer_block *block)
+{
+    const size_t filled = opkit_filled(terms);
+
+    for (size_t i = 0; i < block->rows; i++) {
+        int32_t *sums = block->sums + i * OPKIT_MATMUL_COLUMNS;
+
+        opkit_copy_left(product, row + i, term, terms, block->left);
+        for (size_t j = 0; j < block->columns; j++) {
+            const int16_t *right = block->right + j * OPKIT_MATMUL_TERMS;
+            const int32_t sum = opkit_dot(block->left, right, filled);
+
+            sums[j] = (int32_t)((uint32_t)sums[j] + (uint32_t)sum);
+        }
+    }
+}
+
 /* Computes the sums of a block from the given row and column on. */
 OPKIT_ELEMENT_LOOP void opkit_compute_block(const struct opkit_integer_product *product, size_t row,
                                             size_t column, struct opkit_integer_block *block)
@@ -163,21 +189,9 @@ OPKIT_ELEMENT_LOOP void opkit_compute_block(const struct opkit_integer_product *
     memset(block->sums, 0, sizeof block->sums);
     for (size_t term = 0; term < product->terms; term += OPKIT_MATMUL_TERMS) {
         const size_t terms = opkit_matmul_min(product->terms - term, OPKIT_MATMUL_TERMS);
-        const size_t filled =
-            (terms + OPKIT_MATMUL_LANES - 1) / OPKIT_MATMUL_LANES * OPKIT_MATMUL_LANES;
 
         opkit_copy_right(product, column, block->columns, term, terms, block->right);
-        for (size_t i = 0; i < block->rows; i++) {
-            int32_t *sums = block->sums + i * OPKIT_MATMUL_COLUMNS;
-
-            opkit_copy_left(product, row + i, term, terms, block->left);
-            for (size_t j = 0; j < block->columns; j++) {
-                const int16_t *right = block->right + j * OPKIT_MATMUL_TERMS;
-                const int32_t sum = opkit_dot(block->left, right, filled);
-
-                sums[j] = (int32_t)((uint32_t)sums[j] + (uint32_t)sum);
-            }
-        }
+        opkit_add_products(product, row, term, terms, block);
     }
 }
 

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tensor.h"
+
 /* How an update changes an element, in the order of opkit_find_reduction's names. */
 enum opkit_reduction_kind {
     OPKIT_REPLACE,
@@ -112,6 +114,50 @@ OPKIT_UPDATES opkit_update_int64(int64_t *y, const size_t *places, const int64_t
     for (size_t i = 0; i < count; i++) {
         int64_t *x = &y[OPKIT_PLACE(places, i)];
         *x = opkit_update_integer(*x, updates[i], reduction);
+    }
+}
+
+/* Returns an integer of 8 or 16 bits, or of uint32. */
+static inline int64_t opkit_small_integer(const struct opkit_tensor *tensor, size_t i)
+{
+    switch (tensor->type) {
+    case OPKIT_INT8:
+        return tensor->int8[i];
+    case OPKIT_UINT8:
+        return tensor->uint8[i];
+    case OPKIT_INT16:
+        return tensor->int16[i];
+    case OPKIT_UINT16:
+        return tensor->uint16[i];
+    default:
+        return tensor->uint32[i];
+    }
+}
+
+/*
+ * Applies `count` updates, from the one of index `start` on, to the integers of y at `places`;
+ * NULL: to neighbors, from the one of index `first` on. They have 8 or 16 bits, or are of uint32:
+ * upper bits of results are dropped.
+ */
+static inline void opkit_update_small(const struct opkit_tensor *y, size_t first,
+                                      const size_t *places, const struct opkit_tensor *updates,
+                                      size_t start, size_t count,
+                                      enum opkit_reduction_kind reduction)
+{
+    const size_t size = opkit_element_size(y->type);
+
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = first + OPKIT_PLACE(places, i);
+        const int64_t update = opkit_small_integer(updates, start + i);
+        const int64_t x = opkit_update_integer(opkit_small_integer(y, at), update, reduction);
+
+        if (size == 1) {
+            y->uint8[at] = (uint8_t)x;
+        } else if (size == 2) {
+            y->uint16[at] = (uint16_t)x;
+        } else {
+            y->uint32[at] = (uint32_t)x;
+        }
     }
 }
 

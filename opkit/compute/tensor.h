@@ -105,4 +105,30 @@ static inline size_t opkit_element_size(enum opkit_type type)
     return 0;
 }
 
+/* Returns ONNX's number of an element type. */
+static inline int64_t opkit_onnx_type(enum opkit_type type)
+{
+    switch (type) {
+    case OPKIT_FLOAT32:
+        return 1;
+    case OPKIT_UINT8:
+        return 2;
+    case OPKIT_INT8:
+        return 3;
+    case OPKIT_UINT16:
+        return 4;
+    case OPKIT_INT16:
+        return 5;
+    case OPKIT_INT32:
+        return 6;
+    case OPKIT_INT64:
+        return 7;
+    case OPKIT_FLOAT16:
+        return 10;
+    case OPKIT_UINT32:
+        return 12;
+    }
+    return 0;
+}
+
 #endif

@@ -71,15 +71,22 @@ def with_repeated_input(text: str, count: int) -> str:
 
 
 def with_dtype(text: str, name: str, dtype: str) -> str:
-    """Declare the dtype of an input.
+    """Declare the dtype of an input or an output.
 
     Args:
-        text: a valid description in block style.
-        name: the input, which has no dtype.
+        text: a valid description; the tensors are in block style.
+        name: the tensor.
         dtype: the dtype.
     """
-    inputs = next(value for key, value in _root(text).value if key.value == "inputs")
-    start = next(value.start_mark for key, value in inputs.value if key.value == name)
+    groups = {key.value: value.value for key, value in _root(text).value}
+    tensors = {key.value: value for key, value in (*groups["inputs"], *groups["outputs"])}
+    tensor = tensors[name]
+    for key, value in tensor.value:
+        if key.value == "dtype":
+            return text[: value.start_mark.index] + dtype + text[value.end_mark.index :]
+    start = tensor.start_mark
+    if tensor.flow_style:
+        return f"{text[: start.index + 1]}dtype: {dtype}, {text[start.index + 1 :]}"
     return f"{text[: start.index]}dtype: {dtype}\n{' ' * start.column}{text[start.index :]}"
 
 

@@ -2,12 +2,12 @@
 
 `library.yml` of a folder has the facts that the description has no keys for: `onnx`, the first
 opset of ONNX whose operator of that name it computes, for operators of ONNX; `max_inputs`, if it
-has a varying count of inputs, with names that end with an index from 0; `bools`, the inputs that
-may be bool, which op.yml declares then; `refuses`, the modes, types and shapes that it refuses by
-an error; and `templates`, the folders of `templates/` with the text that it has in common with
-other operators. A file `NAME.part.SUFFIX` is the operator's own part of a template's `NAME.SUFFIX`,
-where `OP` is the operator's name in lower case. `measured.yml` of the library has what
-`python -m benchmarks.operators` measured of each operator of ONNX.
+has a varying count of inputs, with names that end with an index from 0; `dtypes`, the tensors that
+have one of some dtypes in models, which op.yml declares then; `refuses`, the modes, types and
+shapes that it refuses by an error; and `templates`, the folders of `templates/` with the text that
+it has in common with other operators. A file `NAME.part.SUFFIX` is the operator's own part of a
+template's `NAME.SUFFIX`, where `OP` is the operator's name in lower case. `measured.yml` of the
+library has what `python -m benchmarks.operators` measured of each operator of ONNX.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,8 @@ class LibraryOperator:
         onnx: the first opset of ONNX's operator of that name; None: not an operator of ONNX.
         refuses: the modes, types and shapes that it refuses.
         max_inputs: the maximum count of inputs, if that varies; else 0.
-        bools: the inputs that may be bool. Runtimes without bool need the dtype in op.yml.
+        dtypes: input or output -> its dtypes that op.yml must declare if a model has them. Other
+            dtypes are those of op.yml, or the runtimes know them.
         templates: the folders of templates that its files are made from.
         measured: compared with onnxruntime; None: not measured.
     """
@@ -83,7 +84,7 @@ class LibraryOperator:
     onnx: int | None = None
     refuses: Sequence[str] = ()
     max_inputs: int = 0
-    bools: Sequence[str] = ()
+    dtypes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     templates: Sequence[str] = ()
     measured: Measured | None = None
 
@@ -110,15 +111,15 @@ class LibraryOperator:
         text = with_repeated_input(self.text, count)
         return replace(self, text=text, spec=runtimes.parse(text, str(self.folder)))
 
-    def with_bools(self, names: Iterable[str]) -> LibraryOperator:
-        """Return the operator with inputs of dtype bool.
+    def with_dtypes(self, dtypes: Mapping[str, str]) -> LibraryOperator:
+        """Return the operator with dtypes that op.yml declares.
 
         Args:
-            names: some of `bools`.
+            dtypes: input or output -> one of those of `dtypes`.
         """
         text = self.text
-        for name in names:
-            text = with_dtype(text, name, "bool")
+        for name, dtype in dtypes.items():
+            text = with_dtype(text, name, dtype)
         return replace(self, text=text, spec=runtimes.parse(text, str(self.folder)))
 
     def files(self, spec: OpSpec) -> dict[str, bytes]:
@@ -273,7 +274,7 @@ def _operator(file: Path, found: Mapping[str, Measured]) -> LibraryOperator:
         facts.get("onnx"),
         facts.get("refuses", ()),
         facts.get("max_inputs", 0),
-        facts.get("bools", ()),
+        facts.get("dtypes", {}),
         facts.get("templates", ()),
         found.get(spec.name),
     )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import yaml
 
+from rknn_op.models.model_files import required
 from rknn_op.models.model_graph import Tensor, Value
 
 Array = Any
@@ -55,8 +56,7 @@ def value(
     if isinstance(shape, str):
         like = shape.removeprefix("like ")
         shape = [[like, axis] for axis in range(len(_sizes(inputs, like)))]
-    dtype = rule.get("dtype", next(iter(inputs)))
-    dtype = inputs[dtype].dtype if dtype in inputs else dtype
+    dtype = _dtype(inputs, attributes, rule.get("dtype", next(iter(inputs))))
     sizes = [_size(inputs, attributes, each) for each in shape]
     return np.full(sizes, rule["value"], dtype)
 
@@ -69,6 +69,14 @@ def _of(op_type: str, name: str) -> list[dict[str, Any]]:
 
 def _applies(rule: Mapping[str, Any], attributes: Mapping[str, Value]) -> bool:
     return all(attributes.get(name, 0) == value for name, value in rule.get("only", {}).items())
+
+
+def _dtype(inputs: Mapping[str, Tensor], attributes: Mapping[str, Value], rule: Any) -> Any:
+    if isinstance(rule, str):
+        return inputs[rule].dtype if rule in inputs else rule
+    name, default = rule
+    number = attributes.get(name) or 0
+    return required("onnx").helper.tensor_dtype_to_np_dtype(number) if number else default
 
 
 def _size(inputs: Mapping[str, Tensor], attributes: Mapping[str, Value], rule: Any) -> int:

@@ -151,6 +151,7 @@ def scan(model: Model, target: str, operators: OperatorList) -> Scan:
 
     Nodes with constant outputs are left out: converters compute them.
     """
+    runtimes = [runtime_of_target(target)]
     types: dict[tuple[str, str], list[Node]] = {}
     for node in model.nodes:
         if not node.is_constant and node.op_type not in operators.structure:
@@ -176,7 +177,7 @@ def scan(model: Model, target: str, operators: OperatorList) -> Scan:
             reason = f"{part}is not on the list of {places}"
         elif not first <= opset <= last:
             reason = f"opset {opset} is not on the list of {places} (expected {first} to {last})"
-        if reason and (remedy := unsuitable_operators.remedy(domain, op_type)):
+        if reason and (remedy := unsuitable_operators.remedy(domain, op_type, runtimes)):
             unsuitable.append(Unsuitable(op_type, tuple(nodes), reason, remedy))
         elif reason:
             missing.append(Missing(op_type, domain, tuple(nodes), reason, ways))

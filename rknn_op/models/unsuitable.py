@@ -5,21 +5,32 @@ Source: rknn_op/models/unsuitable.yml.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from rknn_op.creation.operator_library import in_library
 from rknn_op.models.model_graph import STANDARD
+from rknn_op.template import EXAMPLES
 
 TRAINING = "ai.onnx.preview.training"
 """The domain of ONNX's operators for training."""
 
 
-def remedy(domain: str, op_type: str) -> str:
-    """Return what to do instead of a custom operator; empty if one can replace the operator."""
-    return remedies().get(op_type, "") if domain in (STANDARD, TRAINING) else ""
+def remedy(domain: str, op_type: str, runtimes: Collection[str] = ()) -> str:
+    """Return what to do instead of a custom operator; empty if one can replace the operator.
+
+    Args:
+        domain: the operator's domain.
+        op_type: its name.
+        runtimes: the runtimes of the custom operator: if the library has it for them, it can.
+    """
+    found = remedies().get(op_type, "") if domain in (STANDARD, TRAINING) else ""
+    operator = in_library(EXAMPLES, op_type) if found and runtimes else None
+    return "" if operator and {*runtimes} <= {*operator.spec.runtimes} else found
 
 
 def remedies() -> dict[str, str]:

@@ -376,6 +376,48 @@ def test_library_operator_with_masks_of_two_kinds(tmp_path: Path, other: int) ->
     assert "'attn_mask' is bool in some nodes only; choose with --node" in " ".join(output.split())
 
 
+def quantizers(*zeros: int) -> Any:
+    """Return a node of QuantizeLinear for each zero point, of an element type."""
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "scale", f"z{i}"], [f"y{i}"])
+        for i, _ in enumerate(zeros)
+    ]
+    inputs = [value("x", [2, 3]), value("scale", [])]
+    inputs += [value(f"z{i}", [], kind) for i, kind in enumerate(zeros)]
+    outputs = [value(f"y{i}", None, kind) for i, kind in enumerate(zeros)]
+    return model(nodes, inputs, outputs, opset=21)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+def test_library_operator_with_an_output_of_the_dtype_of_nodes(tmp_path: Path, dtype: str) -> None:
+    proto = quantizers(TensorProto.DataType.Value(dtype.upper()))
+    path, output = created(proto, tmp_path, "--op", "QuantizeLinear", "--runtime", "pplnn")
+    assert "Reference: of the operator library." in output
+    assert [each.dtype for each in Operator(path).spec.outputs] == [dtype]
+
+
+def test_library_operator_with_outputs_of_two_dtypes(tmp_path: Path) -> None:
+    proto = quantizers(TensorProto.INT8, TensorProto.UINT8)
+    _, output = created(proto, tmp_path, "--op", "QuantizeLinear", "--runtime", "pplnn")
+    assert "'y' is int8 in some nodes only; choose with --node" in " ".join(output.split())
+
+
+@pytest.mark.parametrize("runtime", ["pplnn", "rknn2"])
+def test_operators_of_the_library_are_unsuitable_for_other_runtimes_alone(
+    tmp_path: Path, runtime: str
+) -> None:
+    node = helper.make_node("MatMulInteger", ["a", "b"], ["y"])
+    inputs = [value(name, [3, 3], TensorProto.INT8) for name in "ab"]
+    proto = model([node], inputs, [value("y", [3, 3], TensorProto.INT32)])
+    options = ["--op", "MatMulInteger", "--runtime", runtime]
+    done = create(saved(proto, tmp_path), *options, "-p", tmp_path / "made")
+    if runtime == "pplnn":
+        assert (done.exit_code, (tmp_path / "made").exists()) == (0, True)
+        assert "Reference: of the operator library." in done.stdout
+    else:
+        assert_error(done, "a custom operator cannot replace MatMulInteger; convert the float")
+
+
 def test_library_operator(tmp_path: Path) -> None:
     path, output = created(detection_head(), tmp_path, "--op", "GridSample")
     assert "Reference: of the operator library." in output

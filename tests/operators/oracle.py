@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import defs, helper
+from onnx import TensorProto, defs, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from opkit.check.cases import Case
@@ -17,6 +17,7 @@ from opkit.check.operators import Operator, unsupported_tensors
 from opkit.description.spec import OpSpec
 from opkit.description.types import ParamType
 from opkit.runtimes.invocation import AT_FULL_SPEED, Array, Invocation, Kernel, RunOptions
+from rknn_op.creation.operator_library import LibraryOperator
 from rknn_op.models import optional_inputs
 from rknn_op.models.model_files import required
 from tests.models.models import model, value
@@ -59,10 +60,21 @@ class Call:
         attributes = {key: _plain(each) for key, each in self.attributes.items()}
         return Case(name, tensors, attributes | params)
 
-    def bools(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return those of some inputs, in lower case, that are bool."""
-        found = {name.lower() for name, array in self.inputs.items() if array.dtype == bool}
-        return tuple(name for name in names if name in found)
+    def dtypes(
+        self, operator: LibraryOperator, outputs: Sequence[Array]
+    ) -> tuple[tuple[str, str], ...]:
+        """Return tensors of the call, and their dtypes, that op.yml of an operator must declare.
+
+        Args:
+            operator: the operator.
+            outputs: the outputs of the call.
+        """
+        names = [tensor.name for tensor in operator.spec.outputs]
+        arrays = {name.lower(): array for name, array in self.inputs.items()}
+        arrays |= zip(names, outputs, strict=False)
+        found = {name: array.dtype.name for name, array in arrays.items()}
+        declared = operator.dtypes.items()
+        return tuple((name, found[name]) for name, each in declared if found.get(name) in each)
 
     def _all_inputs(self, spec: OpSpec) -> dict[str, Array]:
         """Return all inputs of an operator; omitted ones have the values of `rknn-op graft`."""
@@ -204,6 +216,13 @@ def input_names(op_type: str, count: int, opset: int | None = None) -> list[str]
     return names
 
 
+def arrays_of(values: Sequence[Any]) -> list[Array]:
+    """Return arrays; onnx keeps those of dtypes that numpy lacks as messages of its own."""
+    return [
+        numpy_helper.to_array(each) if isinstance(each, TensorProto) else each for each in values
+    ]
+
+
 def call_of(node: Any, inputs: Sequence[Array]) -> Call:
     """Return the call of a node; runtimes have no float64, so that its arrays are float32."""
     slots = input_names(node.op_type, len(node.input))
@@ -229,7 +248,10 @@ def node_model(op_type: str, call: Call, opset: int) -> Any:
     node.attribute.extend(
         helper.make_attribute(name, each) for name, each in call.attributes.items()
     )
-    outputs = [value(each.name, None, _element_type(schema, each, given)) for each in computed]
+    outputs = [
+        value(each.name, None, _element_type(schema, each, given, call.attributes))
+        for each in computed
+    ]
     return model([node], types, outputs, opset=opset)
 
 
@@ -243,11 +265,15 @@ _OWN_DTYPES = {
 """Type of ONNX -> the dtype of outputs without an input of their type, the first one that fits."""
 
 
-def _element_type(schema: Any, output: Any, given: Mapping[str, int]) -> int:
+def _element_type(
+    schema: Any, output: Any, given: Mapping[str, int], attributes: Mapping[str, Any]
+) -> int:
     """Return the element type of an output: that of an input with its type's letter, or its own."""
     letters = [each.type_str for each in schema.inputs]
     names = input_names(schema.name, len(given), schema.since_version)
     letters += letters[-1:] * (len(names) - len(letters))  # of a repeated input
+    if "to" in schema.attributes:
+        return int(attributes["to"])
     same = [
         given[name]
         for name, letter in zip(names, letters, strict=True)

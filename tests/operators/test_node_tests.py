@@ -14,7 +14,14 @@ from onnx.backend.test.loader import load_model_tests
 from tests.operators.calls import MIN_NODE_TESTS, NODE_ATOL, NOT_APPLICABLE
 from tests.operators.calls.common import Refused
 from tests.operators.conftest import Library
-from tests.operators.oracle import NOT_COMPUTED, Built, assert_all_close, call_of, input_names
+from tests.operators.oracle import (
+    NOT_COMPUTED,
+    Built,
+    arrays_of,
+    assert_all_close,
+    call_of,
+    input_names,
+)
 from tests.repositories import LIBRARY
 
 pytestmark = pytest.mark.slow
@@ -49,10 +56,10 @@ def test_node_tests(
     assert len(node_tests[op_type]) >= MIN_NODE_TESTS[op_type]
     for test in node_tests[op_type]:
         [node] = test.model.graph.node
-        for inputs, outputs in test.data_sets:
+        for inputs, outputs in (map(arrays_of, each) for each in test.data_sets):
             call = call_of(node, inputs)
-            bools = call.bools(OPERATORS[op_type].bools)
-            operator = library_operator(op_type, len(node.input), bools)
+            dtypes = call.dtypes(OPERATORS[op_type], outputs)
+            operator = library_operator(op_type, len(node.input), dtypes)
             check(operator, test, call.case(test.name, operator.operator.spec), outputs)
 
 

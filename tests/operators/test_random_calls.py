@@ -68,9 +68,9 @@ def test_like_another_program(op_type: str, library_operator: Library) -> None:
     @given(call=random.calls, opset=st.sampled_from(random.opsets))
     def run(call: Call, opset: int) -> None:
         call = in_opset(call, op_type, opset)
-        bools = call.bools(OPERATORS[op_type].bools)
-        operator = library_operator(op_type, len(call.inputs), bools)
         expected = random.program(op_type, call, opset)
+        dtypes = call.dtypes(OPERATORS[op_type], expected)
+        operator = library_operator(op_type, len(call.inputs), dtypes)
         found = operator.results(call.case("random", operator.operator.spec))
         assert_all_close(op_type, found, expected, random.rtol, random.atol)
 

@@ -3,29 +3,32 @@
 `scons check` runs each case on the CPU kernel and compares with onehot_reference.py.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from onehot_reference import output_shapes, reference
 
-from opkit.testing import cases, check_cpu_kernel, integers, special, uniform
+from opkit.testing import Operator, cases, check_cpu_kernel, integers, special, uniform
 
+# That of values and output: a model's nodes may have another one.
+DTYPE = Operator(Path(__file__).parents[1]).spec.outputs[0].dtype
+VALUES = uniform(-1, 1) if DTYPE == "float32" else integers(-99, 99)
 CASES = [
     case
     for dtype in ("float16", "float32", "int32", "int64")
     for case in cases(
         shapes=[{"indices": (2, 3, 5), "values": (2,)}],
-        values=[{"indices": integers(-9, 9), "values": uniform(-1, 1)}],
+        values=[{"indices": integers(-9, 9), "values": VALUES}],
         params=[{"depth": depth, "axis": axis} for depth in (1, 7) for axis in (-1, 0, 2)],
-        dtype={"indices": dtype, "values": "float32", "output": "float32"},
+        dtype={"indices": dtype, "values": DTYPE, "output": DTYPE},
     )
 ]
 FLOATS = cases(
     shapes=[{"indices": (40,), "values": (2,)}],
-    values=[
-        {"indices": values, "values": uniform(-1, 1)} for values in (uniform(-5, 5), special())
-    ],
+    values=[{"indices": values, "values": VALUES} for values in (uniform(-5, 5), special())],
     params=[{"depth": 4}],
-    dtype="float32",
+    dtype={"indices": "float32", "values": DTYPE, "output": DTYPE},
 )
 
 
@@ -38,7 +41,7 @@ def test_cpu_kernel(case):
 def one_hot(indices, dtype=np.int64, values=(0, 1), **params):
     """Return the reference's output."""
     settings = {"depth": 3, "axis": -1, **params}
-    tensors = {"indices": np.array(indices, dtype), "values": np.array(values, np.float32)}
+    tensors = {"indices": np.array(indices, dtype), "values": np.asarray(values)}
     output_shapes({name: array.shape for name, array in tensors.items()}, settings)
     return reference(tensors, settings)["output"].tolist()
 
@@ -61,6 +64,7 @@ def test_reference():
         ({"values": (1,)}, "values must have 2 elements"),
         ({"dtype": np.int8}, "indices must be float16, float32, int32 or int64"),
         ({"indices": [[[[[[1]]]]]]}, "at most 5 dimensions"),
+        ({"values": np.int8([0, 1])}, "values must be float16"),
     ],
 )
 def test_invalid_calls_are_refused(params, problem):

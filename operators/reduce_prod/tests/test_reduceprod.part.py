@@ -1,4 +1,5 @@
 VALUES = [uniform(0.75, 1.25), integers(-1, 1)]
+INTEGERS = integers(-1, 1)
 # Both multiply in double, in another order.
 TOLERANCE = {"max_ulp": 1}
 
@@ -15,3 +16,9 @@ def test_reference():
 def test_products_beyond_the_range_of_float():
     assert reduced([1e30, 1e30, 2.0**-40, 0.0]) == [0]
     assert reduced([2.0**100, 2.0**100, 2.0**-100]) == [2.0**100]
+
+
+def test_integers_wrap_around():
+    assert whole([2**16, -(2**15), 3], np.int32) == [-(2**31)]
+    assert whole([2**33, 2**31], np.int64) == [0]
+    assert whole([2**32 - 1, 2**32 - 1], np.uint32) == [1]

@@ -3,12 +3,17 @@
 `scons check` runs each case on the CPU kernel and compares with scatterelements_reference.py.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scatterelements_reference import output_shapes, reference
 
-from opkit.testing import cases, check_cpu_kernel, integers, special, uniform
+from opkit.testing import Operator, cases, check_cpu_kernel, integers, special, uniform
 
+# RKNN-Toolkit2 has no such tensors.
+HAS_SMALL = "pplnn" in Operator(Path(__file__).parents[1]).spec.runtimes
+SMALL = ("int8", "uint8", "int16", "uint16", "uint32") if HAS_SMALL else ()
 REDUCTIONS = ("none", "add", "mul", "min", "max")
 VALUES = {"data": uniform(-1, 1), "indices": integers(-4, 3), "updates": uniform(-1, 1)}
 CASES = [
@@ -27,10 +32,16 @@ CASES = [
 ]
 INTEGERS = [
     case
-    for dtype in ("int32", "int64")
+    for dtype in ("int32", "int64", *SMALL)
     for case in cases(
         shapes=[{"data": (4, 300), "indices": (3, 300), "updates": (3, 300)}],  # two blocks
-        values=[{"data": uniform(-9, 9), "indices": integers(0, 3), "updates": uniform(-9, 9)}],
+        values=[
+            {
+                "data": uniform(0 if dtype[0] == "u" else -9, 9),
+                "indices": integers(0, 3),
+                "updates": uniform(0 if dtype[0] == "u" else -9, 9),
+            }
+        ],
         params=[{"reduction": reduction} for reduction in REDUCTIONS],
         dtype={"data": dtype, "indices": "int64", "updates": dtype, "output": dtype},
     )
@@ -109,5 +120,8 @@ def test_invalid_calls_are_refused(data, indices, updates, params, problem):
 
 
 def test_other_types_are_refused():
-    with pytest.raises(ValueError, match="data must be float16, float32, int32 or int64"):
-        scatter([1], [0], [1], np.int8)
+    tensors = {"data": np.int8([1]), "indices": np.int64([0]), "updates": np.int16([1])}
+    with pytest.raises(ValueError, match="updates and output must be of the type of data"):
+        reference(tensors, {"axis": 0, "reduction": "none"})
+    with pytest.raises(ValueError, match="bool has no reductions"):
+        scatter([True], [0], [True], np.bool_, reduction="add")

@@ -3,12 +3,17 @@
 `scons check` runs each case on the CPU kernel and compares with scatternd_reference.py.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scatternd_reference import output_shapes, reference
 
-from opkit.testing import cases, check_cpu_kernel, integers, special, uniform
+from opkit.testing import Operator, cases, check_cpu_kernel, integers, special, uniform
 
+# RKNN-Toolkit2 has no such tensors.
+HAS_SMALL = "pplnn" in Operator(Path(__file__).parents[1]).spec.runtimes
+SMALL = ("int8", "uint8", "int16", "uint16", "uint32") if HAS_SMALL else ()
 REDUCTIONS = ("none", "add", "mul", "min", "max")
 PARAMS = [{"reduction": reduction} for reduction in REDUCTIONS]
 SHAPES = [
@@ -18,14 +23,17 @@ SHAPES = [
 ]
 CASES = [
     case
-    for dtype, limit in (("float32", 1), ("float16", 1), ("int32", 9), ("int64", 9))
+    for dtype, limit in (
+        *(("float32", 1), ("float16", 1)),
+        *((name, 9) for name in ("int32", "int64", *SMALL)),
+    )
     for case in cases(
         shapes=SHAPES,
         values=[
             {
-                "data": uniform(-limit, limit),
+                "data": uniform(0 if dtype[0] == "u" else -limit, limit),
                 "indices": integers(-4, 3),
-                "updates": uniform(-limit, limit),
+                "updates": uniform(0 if dtype[0] == "u" else -limit, limit),
             }
         ],
         params=PARAMS,
@@ -87,5 +95,8 @@ def test_invalid_calls_are_refused(data, indices, updates, reduction, problem):
 
 
 def test_other_types_are_refused():
-    with pytest.raises(ValueError, match="data must be float16, float32, int32 or int64"):
-        scatter([1], [[0]], [1], np.int8)
+    tensors = {"data": np.int8([1]), "indices": np.int64([[0]]), "updates": np.int16([1])}
+    with pytest.raises(ValueError, match="updates and output must be of the type of data"):
+        reference(tensors, {"reduction": "none"})
+    with pytest.raises(ValueError, match="bool has no reductions"):
+        scatter([True], [[0]], [True], np.bool_, reduction="add")

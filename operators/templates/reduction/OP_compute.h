@@ -1,9 +1,13 @@
+{% set has_integers = "_run_integers" in own %}
 /*
  * The math of {{ spec.name }}.
  *
  * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
  * in {{ lower }}_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in
  * all. Floating-point tensors are arrays of float, also if the model has float16.
+{% if has_integers %}
+ * Integers are not converted; their results wrap around.
+{% endif %}
  */
 #ifndef {{ upper }}_COMPUTE_H
 #define {{ upper }}_COMPUTE_H
@@ -25,15 +29,33 @@ static const char *{{ lower }}_compute(const struct {{ lower }}_inputs *inputs,
 {{ " " * (28 + lower|length) }}const struct {{ lower }}_params *params,
 {{ " " * (28 + lower|length) }}struct {{ lower }}_outputs *outputs)
 {
+    const struct opkit_tensor *data = &inputs->data, *reduced = &outputs->reduced;
     struct opkit_reduction plan;
-    const char *problem =
-        opkit_check_reduced(&inputs->data, params->axes, params->keepdims,
-                            params->noop_with_empty_axes, &outputs->reduced, &plan);
 
-    if (problem == NULL) {
-        {{ lower }}_run(&plan, inputs->data.float32, outputs->reduced.float32);
+{% if has_integers %}
+    if (!opkit_is_reducible(data->type) || reduced->type != data->type) {
+        return "data must be float16, float32, int32, uint32 or int64, and reduced of its type";
     }
-    return problem;
+{% else %}
+    if (data->type != OPKIT_FLOAT32 || reduced->type != OPKIT_FLOAT32) {
+        return "data and reduced must be float16 or float32";
+    }
+{% endif %}
+    const char *problem =
+        opkit_check_reduced(data, params->axes, params->keepdims, params->noop_with_empty_axes,
+                            reduced, &plan);
+
+    if (problem != NULL) {
+        return problem;
+    }
+{% if has_integers %}
+    if (data->type != OPKIT_FLOAT32) {
+        {{ lower }}_run_integers(&plan, data, reduced);
+        return NULL;
+    }
+{% endif %}
+    {{ lower }}_run(&plan, data->float32, reduced->float32);
+    return NULL;
 }
 
 #endif

@@ -43,8 +43,16 @@ def reference(inputs, params):
     params: as above.
     """
     data = inputs["data"]
+{% if "int64" in own %}
+    if data.dtype.kind != "f" and data.dtype.name not in ("int32", "uint32", "int64"):
+        raise ValueError(
+            "{{ spec.name }}: data must be float16, float32, int32, uint32 or int64, and reduced of "
+            "its type"
+        )
+{% else %}
     if data.dtype.kind != "f":
         raise ValueError("{{ spec.name }}: data and reduced must be float16 or float32")
+{% endif %}
     axes = reduced_axes(data.ndim, params)
     shape = output_shapes({"data": data.shape}, params)["reduced"]
     with np.errstate(all="ignore"):

@@ -109,7 +109,7 @@ def plans(
         unsuitable = scan.unsuitable
     else:
         model = scanning.read_model(file, as_is)
-        groups = [selected_nodes(model, selection)]
+        groups = [selected_nodes(model, selection, names)]
     for name in names:
         describe = available()[name].describe
         if model.framework not in describe.frameworks:

@@ -42,11 +42,17 @@ def find(
             f"this repository and run: rknn-op create --library {found.op_type}"
         )
     operator = operator.with_inputs(min(len(found.inputs), operator.max_inputs))
-    bools = [each for each in found.inputs if each.name in operator.bools and "bool" in each.dtypes]
-    for each in bools:
-        if each.is_optional or len(each.dtypes) > 1:
-            return None, f"its input '{each.name}' is bool in some nodes only; choose with --node"
-    operator = operator.with_bools(each.name for each in bools)
+    dtypes: dict[str, str] = {}
+    tensors: list[Input | Output] = [*found.inputs, *found.outputs]
+    for each in tensors:
+        is_optional = isinstance(each, Input) and each.is_optional
+        declared = {*operator.dtypes.get(each.name, ())}
+        for dtype in sorted(declared.intersection(each.dtypes)):
+            if is_optional or len(each.dtypes) > 1:
+                problem = f"'{each.name}' is {dtype} in some nodes only; choose with --node"
+                return None, f"its tensor {problem}"
+            dtypes[each.name] = dtype
+    operator = operator.with_dtypes(dtypes)
     problem = next(_problems(operator.spec, completed(found, operator.spec), nodes), "")
     return (None, problem) if problem else (operator, "")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from opkit.common.errors import OpkitError
@@ -39,12 +40,13 @@ def type_name(domain: str, op_type: str) -> str:
     return f"{domain or _OWN_DOMAIN}:{op_type}"
 
 
-def selected_nodes(model: Model, selection: Selection) -> list[Node]:
+def selected_nodes(model: Model, selection: Selection, runtimes: Collection[str]) -> list[Node]:
     """Return the nodes of a type or a name that change; converters compute the others.
 
     Args:
         model: the model.
         selection: a name, or a type: `TYPE`, or `domain:TYPE` if two domains have it.
+        runtimes: the runtimes of the custom operator.
 
     Raises:
         OpkitError: the model has no such node, two domains have the type, several nodes have the
@@ -84,7 +86,7 @@ def selected_nodes(model: Model, selection: Selection) -> list[Node]:
         raise OpkitError(
             f"{where}: all inputs are constant; converters compute such nodes themselves"
         )
-    if advice := remedy(changing[0].domain, changing[0].op_type):
+    if advice := remedy(changing[0].domain, changing[0].op_type, runtimes):
         raise OpkitError(
             f"{where}: a custom operator cannot replace {plain(changing[0].op_type)}; {advice}"
         )

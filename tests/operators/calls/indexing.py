@@ -55,19 +55,23 @@ def top_k_calls(draw: Any) -> Call:
     return Call({"X": x, "K": k}, {"axis": axis, "largest": draw(st.integers(0, 1))})
 
 
+SMALL = (np.int8, np.uint8, np.int16, np.uint16, np.uint32)
+"""Integers that PPLNN alone has."""
+
+
 def changes(dtype: Any, reduction: str) -> st.SearchStrategy[Any]:
     """Return elements for reductions.
 
     Sums and products of whole numbers are exact; of NaN, onnxruntime keeps the first minimum.
     """
     if dtype != np.float32 or reduction in ("add", "mul"):
-        return st.integers(-2, 2).map(dtype)
+        return st.integers(0 if np.dtype(dtype).kind == "u" else -2, 2).map(dtype)
     return st.floats(width=32, allow_nan=reduction == "none")
 
 
 @st.composite
 def scatter_elements_calls(draw: Any) -> Call:
-    dtype = draw(st.sampled_from([np.float32, np.int32, np.int64]))
+    dtype = draw(st.sampled_from([np.float32, np.int32, np.int64, *SMALL]))
     reduction = draw(st.sampled_from(["none", "add", "mul", "min", "max"]))
     elements = changes(dtype, reduction)
     data = draw(hnp.arrays(dtype, shapes(), elements=elements))
@@ -100,7 +104,7 @@ def coordinates(draw: Any, lengths: Sequence[int], outer: Sequence[int]) -> Arra
 
 @st.composite
 def scatter_nd_calls(draw: Any) -> Call:
-    dtype = draw(st.sampled_from([np.float32, np.int32, np.int64]))
+    dtype = draw(st.sampled_from([np.float32, np.int32, np.int64, *SMALL]))
     reduction = draw(st.sampled_from(["none", "add", "mul", "min", "max"]))
     elements = changes(dtype, reduction)
     data = draw(hnp.arrays(dtype, shapes(), elements=elements))
@@ -141,7 +145,9 @@ def trilu_calls(draw: Any) -> Call:
 def one_hot_calls(draw: Any) -> Call:
     dtype = draw(st.sampled_from([np.int64, np.int32, np.float32]))
     indices = draw(hnp.arrays(dtype, shapes(), elements=st.integers(-9, 9).map(dtype)))
-    values = draw(hnp.arrays(np.float32, (2,)))
+    of_values = draw(st.sampled_from([np.float32, np.int64] if dtype == np.int64 else [np.float32]))
+    elements = EXACT if of_values == np.int64 else None
+    values = draw(hnp.arrays(of_values, (2,), elements=elements))
     depth = np.array([draw(st.integers(1, 9))], dtype)
     inputs = {"indices": indices, "depth": depth, "values": values}
     return Call(inputs, {"axis": draw(axes(indices.ndim + 1))})
@@ -178,12 +184,34 @@ def non_max_suppression_calls(draw: Any) -> Call:
     return Call(inputs, {"center_point_box": draw(st.integers(0, 1))})
 
 
+@st.composite
+def tensor_scatter_calls(draw: Any) -> Call:
+    """Return caches with updates; integers are exact as floats."""
+    shape = draw(shapes(min_rank=2, max_side=5))
+    axis = draw(st.integers(1, len(shape) - 1))
+    count = draw(st.integers(1, shape[axis]))
+    dtype = draw(st.sampled_from([np.float32, np.int32, np.int64]))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    update = (*shape[:axis], count, *shape[axis + 1 :])
+    is_circular = draw(st.booleans())
+    inputs = {
+        "past_cache": random.integers(-900, 900, shape).astype(dtype),
+        "update": random.integers(-900, 900, update).astype(dtype),
+    }
+    if draw(st.booleans()):
+        most = 3 * shape[axis] if is_circular else shape[axis] - count
+        inputs["write_indices"] = random.integers(0, most, shape[0], endpoint=True)
+    attributes = {"axis": axis - draw(st.sampled_from([0, len(shape)]))}
+    return Call(inputs, attributes | ({"mode": "circular"} if is_circular else {}))
+
+
 RANDOM = {
     "Hardmax": Random(hardmax_calls(), [13], count=80),
     "CumSum": Random(cum_sum_calls(), [11, 14], count=80),
     "TopK": Random(top_k_calls(), [11, 24], count=150),
     "ScatterElements": Random(scatter_elements_calls(), [18], count=150),
     "ScatterND": Random(scatter_nd_calls(), [18], count=150),
+    "TensorScatter": Random(tensor_scatter_calls(), [24], count=100),
     "GatherND": Random(gather_nd_calls(), [12, 13], count=100),
     "Trilu": Random(trilu_calls(), [14]),
     "OneHot": Random(one_hot_calls(), [11], count=80),
@@ -197,7 +225,27 @@ INDEX = np.dtype(np.int64)
 BEST = {"selected_indices": ((1, 3), INDEX), "count": ((1,), INDEX)}
 TOP = {"values": (2, 1), "indices": ((2, 1), INDEX)}
 
+CACHE = {"past_cache": zeros(2, 4, 5), "update": zeros(2, 2, 5)}
+
 INVALID = [
+    *(
+        InvalidCall(
+            "TensorScatter",
+            {**CACHE, "write_indices": np.array([0, 2]), **changes},
+            params,
+            {"present_cache": (2, 4, 5)},
+            problem,
+        )
+        for changes, params, problem in [
+            ({}, {"axis": 0}, "axis must be a dimension of past_cache"),
+            ({}, {"axis": 3}, "axis must be a dimension of past_cache"),
+            ({}, {"axis": 2}, "update must have the shape of past_cache"),
+            ({"update": zeros(2, 5, 5)}, {}, "update must have the shape of past_cache"),
+            ({"write_indices": np.array([0, 3])}, {}, "updates must end within the cache"),
+            ({"write_indices": np.array([0, -1])}, {"mode": "circular"}, "must not be negative"),
+            ({"write_indices": np.array([0])}, {}, "write_indices must be"),
+        ]
+    ),
     *(
         InvalidCall(op_type, inputs | {"indices": indices + index}, {}, {"output": size}, problem)
         for op_type, inputs, indices, size, problem in [
@@ -264,7 +312,6 @@ INVALID = [
 ]
 
 NOT_APPLICABLE: dict[str, NotApplicable] = {
-    r"test_onehot_without_axis": NoTensors("input 'values' is int32 in the case, but float32"),
     r"test_onehot_with_bfloat16_values": NoTensors("is bfloat16"),
     r"test_compress_bfloat16": NoTensors("is bfloat16"),
     r"test_top_k_uint64": NoTensors("input 'x' is uint64"),
@@ -282,6 +329,7 @@ TABLE = Table(
         "NonMaxSuppression": 9,
         "OneHot": 5,
         "TopK": 6,
+        "TensorScatter": 3,
         "Trilu": 18,
     },
     NOT_APPLICABLE,

@@ -46,6 +46,18 @@ EMPTY = cases(
     params=[{}, {"noop_with_empty_axes": 1}, {"axes": [1]}, {"axes": [0, -2], "keepdims": 0}],
     dtype="float32",
 )
+{% if "INTEGERS" in constants %}
+WHOLE = [
+    case
+    for dtype in ("int32", "int64")
+    for case in cases(
+        shapes=[{"data": (3, 4, 5, 6)}, {"data": (2, 70, 1)}, {"data": (2, 3, 600)}],
+        values=[INTEGERS],
+        params=[{}, {"axes": [1]}, {"axes": [0, 2], "keepdims": 0}, {"noop_with_empty_axes": 1}],
+        dtype=dtype,
+    )
+]
+{% endif %}
 NOT_FINITE = [
     Case(
         f"{element} at {place}",
@@ -57,7 +69,7 @@ NOT_FINITE = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES + SHAPES + EMPTY + NOT_FINITE, ids=str)
+@pytest.mark.parametrize("case", CASES + SHAPES + EMPTY + {{ "WHOLE + " if "INTEGERS" in constants }}NOT_FINITE, ids=str)
 def test_cpu_kernel(case):
     check_cpu_kernel(case, **TOLERANCE)
 
@@ -68,6 +80,14 @@ def reduced(data, **params):
     return reference({"data": np.array(data, np.float32)}, settings)["reduced"].tolist()
 
 
+{% if "INTEGERS" in constants %}
+def whole(data, dtype):
+    """Return the reference's integers."""
+    settings = {"axes": NO_AXES, "keepdims": 0, "noop_with_empty_axes": 0}
+    return reference({"data": np.array(data, dtype)}, settings)["reduced"].tolist()
+
+
+{% endif %}
 {{ tests }}
 
 
@@ -86,6 +106,12 @@ def test_invalid_params_are_refused(params, problem):
         output_shapes({"data": (2, 3)}, settings)
 
 
+{% if "INTEGERS" in constants %}
+def test_other_types_are_refused():
+    with pytest.raises(ValueError, match="data must be float16, float32, int32, uint32 or int64"):
+        reference({"data": np.ones(2, np.int16)}, {})
+{% else %}
 def test_integers_are_refused():
     with pytest.raises(ValueError, match="must be float16 or float32"):
         reference({"data": np.ones(2, np.int32)}, {})
+{% endif %}

@@ -1,0 +1,124 @@
+/*
+ * The math of DequantizeLinear: integers as floats, by a scale and a zero point.
+ *
+ * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
+ * in dequantizelinear_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in
+ * all. Floating-point tensors are arrays of float, also if the model has float16.
+ */
+#ifndef DEQUANTIZELINEAR_COMPUTE_H
+#define DEQUANTIZELINEAR_COMPUTE_H
+
+#include "generated/dequantizelinear.h"
+#include "include/opkit/compute/elementwise.h"
+#include "include/opkit/compute/parallel.h"
+#include "include/opkit/compute/quantize.h"
+
+enum {
+    DEQUANTIZELINEAR_RUN = 512, /* elements that are computed at a time */
+    DEQUANTIZELINEAR_GRAIN = 16384 /* elements worth a thread */
+};
+
+struct dequantizelinear_task {
+    const struct dequantizelinear_inputs *inputs;
+    float *y;
+    struct opkit_scales scales;
+};
+
+/* Differences of int32 wrap around. A step of 0: the first scale and zero point are those of all.
+ */
+OPKIT_ELEMENT_LOOP void dequantizelinear_floats(const int32_t *numbers, const int32_t *zeros,
+                                                const float *scales, size_t step, size_t count,
+                                                float *__restrict__ y)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t steps = (uint32_t)numbers[i] - (uint32_t)zeros[i * step];
+
+        y[i] = (float)(int32_t)steps * scales[i * step];
+    }
+}
+
+OPKIT_ELEMENT_LOOP void dequantizelinear_run(const struct dequantizelinear_task *task, size_t begin,
+                                             size_t end)
+{
+    const float *scale = task->inputs->x_scale.float32;
+    int32_t numbers[DEQUANTIZELINEAR_RUN], zeros[DEQUANTIZELINEAR_RUN];
+
+    while (begin < end) {
+        const struct opkit_scaled_run run = opkit_run_of(&task->scales, begin, end);
+        const size_t limit = DEQUANTIZELINEAR_RUN;
+        const size_t count = run.count < limit ? run.count : limit;
+        float *y = task->y + begin;
+
+        opkit_load_numbers(&task->inputs->x, begin, count, numbers);
+        opkit_load_numbers(&task->inputs->x_zero_point, run.scale, run.step == 1 ? count : 1,
+                           zeros);
+        if (run.step == 0) {
+            dequantizelinear_floats(numbers, zeros, scale + run.scale, 0, count, y);
+        } else {
+            dequantizelinear_floats(numbers, zeros, scale + run.scale, 1, count, y);
+        }
+        begin += count;
+    }
+}
+
+OPKIT_LOOP void dequantizelinear_baseline(const void *context, size_t begin, size_t end)
+{
+    dequantizelinear_run((const struct dequantizelinear_task *)context, begin, end);
+}
+
+#if defined(OPKIT_AVX2)
+/* The same for processors with AVX2, with the same results. */
+OPKIT_AVX2 OPKIT_LOOP void dequantizelinear_avx2(const void *context, size_t begin, size_t end)
+{
+    dequantizelinear_run((const struct dequantizelinear_task *)context, begin, end);
+}
+#endif
+
+/*
+ * Computes the outputs:
+ *
+ *   inputs->x               int8, uint8, int16, uint16 or int32, any shape
+ *   inputs->x_scale         one, or one for each place along the axis, or for each block along it
+ *   inputs->x_zero_point    of the type of x, one for each scale
+ *   params->axis            the axis of several scales
+ *   params->block_size      the places that share a scale; 0: there are no blocks
+ *   outputs->y              floats, in the shape of x
+ *
+ * Returns NULL, or an error message: it is logged, and the call fails.
+ */
+static const char *dequantizelinear_compute(const struct dequantizelinear_inputs *inputs,
+                                            const struct dequantizelinear_params *params,
+                                            struct dequantizelinear_outputs *outputs)
+{
+    const struct opkit_tensor *x = &inputs->x, *zeros = &inputs->x_zero_point;
+    opkit_loop_body body = dequantizelinear_baseline;
+    struct dequantizelinear_task task;
+    float low, high;
+
+    if ((!opkit_number_limits(x, &low, &high) && x->type != OPKIT_INT32) ||
+        zeros->type != x->type) {
+        return "x must be int8, uint8, int16, uint16 or int32, and x_zero_point of its type";
+    }
+    if (inputs->x_scale.type != OPKIT_FLOAT32 || outputs->y.type != OPKIT_FLOAT32) {
+        return "x_scale and y must be float16 or float32";
+    }
+    if (outputs->y.size != x->size || zeros->size != inputs->x_scale.size) {
+        return "y must have the shape of x, and x_zero_point that of x_scale";
+    }
+    const char *problem =
+        opkit_plan_scales(&task.scales, x, &inputs->x_scale, params->axis, params->block_size);
+    if (problem != NULL) {
+        return problem;
+    }
+    task.inputs = inputs;
+    task.y = outputs->y.float32;
+#if defined(OPKIT_AVX2)
+    if (opkit_has_avx2()) {
+        body = dequantizelinear_avx2;
+    }
+#endif
+    opkit_parallel_for(x->size, DEQUANTIZELINEAR_GRAIN, body, &task);
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,379 @@
+/*
+ * Convolutions of images of 8-bit integers with zero points, block by block.
+ *
+ * The left matrix of a product is that of the kernels, a row for each output channel; the right one
+ * has a column for each window, which is copied from the image block by block. Numbers of a window
+ * that are outside of the image add nothing.
+ *
+ * Plain C11 and C++11.
+ */
+#ifndef OPKIT_INTEGER_CONV_H
+#define OPKIT_INTEGER_CONV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "elementwise.h"
+#include "integer_matmul.h"
+#include "processor.h"
+#include "tensor.h"
+
+enum {
+    OPKIT_CONV_DIMENSIONS = 3, /* of an image; those in front of a smaller one are 1 */
+    OPKIT_CONV_LAST = OPKIT_CONV_DIMENSIONS - 1
+};
+
+/* The attributes of ONNX's convolutions; a list of one item is for all dimensions. */
+struct opkit_conv_params {
+    struct opkit_int32_array kernel_shape; /* one item of 0: that of w */
+    struct opkit_int32_array strides, dilations;
+    struct opkit_int32_array pads; /* before each dimension, then after each */
+    const char *auto_pad; /* "NOTSET", "VALID", "SAME_UPPER" or "SAME_LOWER" */
+    int64_t group;
+};
+
+/* One dimension of the image. */
+struct opkit_conv_dimension {
+    int64_t image; /* its size */
+    int64_t kernel;
+    int64_t stride;
+    int64_t dilation;
+    int64_t pad; /* before the image */
+    int64_t windows;
+};
+
+/* A convolution. */
+struct opkit_conv {
+    struct opkit_conv_dimension dimensions[OPKIT_CONV_DIMENSIONS];
+    size_t images, groups;
+    size_t channels; /* of the image, in a group */
+    size_t kernels; /* output channels, in a group */
+    size_t image, windows, terms; /* elements of a channel, windows in it, numbers of a kernel */
+    struct opkit_bytes x, w;
+    int32_t x_zero;
+    struct opkit_zero_points w_zeros;
+};
+
+/* Windows of a block that are neighbors along the last dimension. */
+struct opkit_conv_run {
+    int64_t first[OPKIT_CONV_DIMENSIONS]; /* the place of the first window's first number */
+    size_t column, count;
+};
+
+/* The output channels and windows of a block, and its sums; see opkit_run_conv. */
+struct opkit_conv_block {
+    struct opkit_integer_block sums;
+    size_t image, kernel, window; /* of the first sum: kernel counts all groups */
+};
+
+static inline int64_t opkit_conv_item(const struct opkit_int32_array *list, size_t i)
+{
+    return list->items[list->count > 1 ? i : 0];
+}
+
+/*
+ * Computes windows and pad of a dimension; `pad_after` is behind the image. Returns whether a
+ * window fits into the padded image.
+ */
+static inline bool opkit_place_windows(struct opkit_conv_dimension *each, int64_t pad_after,
+                                       const char *auto_pad)
+{
+    const int64_t extent = each->dilation * (each->kernel - 1) + 1;
+
+    if (strncmp(auto_pad, "SAME_", 5) == 0) {
+        each->windows = (each->image + each->stride - 1) / each->stride;
+        const int64_t pads = (each->windows - 1) * each->stride + extent - each->image;
+        const int64_t total = pads > 0 ? pads : 0; /* strides may be larger than windows */
+        each->pad = strcmp(auto_pad, "SAME_UPPER") == 0 ? total / 2 : (total + 1) / 2;
+        return each->windows > 0;
+    }
+    if (strcmp(auto_pad, "VALID") == 0) {
+        each->pad = pad_after = 0;
+    }
+    const int64_t room = each->image + each->pad + pad_after - extent;
+    each->windows = room / each->stride + 1;
+    return room >= 0;
+}
+
+/* Reads the dimensions. Returns NULL, or an error message. */
+static inline const char *opkit_read_conv(struct opkit_conv *conv, const struct opkit_tensor *x,
+                                          const struct opkit_tensor *w,
+                                          const struct opkit_conv_params *params)
+{
+    const struct opkit_conv_dimension single = {1, 1, 1, 1, 0, 1};
+    const struct opkit_int32_array *shape = &params->kernel_shape, *pads = &params->pads;
+    const bool has_shape = shape->count != 1 || shape->items[0] != 0;
+    const size_t count = x->rank - 2;
+
+    if (x->rank < 3 || count > OPKIT_CONV_DIMENSIONS || w->rank != x->rank) {
+        return "x must be [N, C, ...], with 1 to 3 dimensions behind C, and w [M, C / group, ...]";
+    }
+    if (params->group < 1 || w->shape[1] * (size_t)params->group != x->shape[1] ||
+        w->shape[0] % (size_t)params->group != 0) {
+        return "group must divide C and M, and w must be [M, C / group, ...]";
+    }
+    if ((has_shape && shape->count != count) ||
+        (params->strides.count != 1 && params->strides.count != count) ||
+        (params->dilations.count != 1 && params->dilations.count != count) ||
+        (pads->count != 1 && pads->count != 2 * count)) {
+        return "kernel_shape, strides and dilations must have an item for each dimension, and pads "
+               "two";
+    }
+    if (strcmp(params->auto_pad, "NOTSET") != 0 && strcmp(params->auto_pad, "VALID") != 0 &&
+        strcmp(params->auto_pad, "SAME_UPPER") != 0 &&
+        strcmp(params->auto_pad, "SAME_LOWER") != 0) {
+        return "auto_pad must be NOTSET, VALID, SAME_UPPER or SAME_LOWER";
+    }
+    conv->images = x->shape[0];
+    conv->groups = (size_t)params->group;
+    conv->channels = w->shape[1];
+    conv->kernels = w->shape[0] / conv->groups;
+    conv->image = conv->windows = 1;
+    conv->terms = conv->channels;
+    for (size_t i = 0; i < OPKIT_CONV_DIMENSIONS; i++) {
+        conv->dimensions[i] = single;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct opkit_conv_dimension *each = &conv->dimensions[OPKIT_CONV_DIMENSIONS - count + i];
+        const int64_t pad_after = opkit_conv_item(pads, count + i);
+
+        each->image = (int64_t)x->shape[2 + i];
+        each->kernel = (int64_t)w->shape[2 + i];
+        each->stride = opkit_conv_item(&params->strides, i);
+        each->dilation = opkit_conv_item(&params->dilations, i);
+        each->pad = opkit_conv_item(pads, i);
+        if (has_shape && shape->items[i] != each->kernel) {
+            return "kernel_shape must be the shape of w behind its channels";
+        }
+        if (each->kernel < 1 || each->stride < 1 || each->dilation < 1 || each->pad < 0 ||
+            pad_after < 0) {
+            return "w, strides and dilations must be above 0, and pads not negative";
+        }
+        if (!opkit_place_windows(each, pad_after, params->auto_pad)) {
+            return "a window must fit into the image with its pads";
+        }
+        conv->image *= (size_t)each->image;
+        conv->windows *= (size_t)each->windows;
+        conv->terms *= (size_t)each->kernel;
+    }
+    return NULL;
+}
+
+/* Sets the shape of the output, [N, M, ...], with an element for each window. */
+static inline void opkit_set_conv_shape(const struct opkit_conv *conv, const struct opkit_tensor *x,
+                                        struct opkit_tensor *y)
+{
+    y->rank = x->rank;
+    y->shape[0] = conv->images;
+    y->shape[1] = conv->groups * conv->kernels;
+    for (size_t i = 2; i < x->rank; i++) {
+        const size_t dimension = OPKIT_CONV_DIMENSIONS - x->rank + i;
+
+        y->shape[i] = (size_t)conv->dimensions[dimension].windows;
+    }
+}
+
+/*
+ * Checks the tensors of a convolution, and plans it. Zero points are of the types of x and w: one
+ * number, and of w also one for each output channel. Returns NULL, or an error message.
+ */
+static inline const char *
+opkit_plan_conv(struct opkit_conv *conv, const struct opkit_tensor *x, const struct opkit_tensor *w,
+                const struct opkit_tensor *x_zero, const struct opkit_tensor *w_zeros,
+                const struct opkit_tensor *y, const struct opkit_conv_params *params)
+{
+    if (!opkit_holds_bytes(x) || !opkit_holds_bytes(w)) {
+        return "x and w must be int8 or uint8";
+    }
+    if (x_zero->type != x->type || w_zeros->type != w->type) {
+        return "zero points must be of the types of x and w";
+    }
+    const char *problem = opkit_read_conv(conv, x, w, params);
+    if (problem != NULL) {
+        return problem;
+    }
+    if (x_zero->size != 1 || !opkit_are_zeros_of(w_zeros, w->shape[0])) {
+        return "x_zero_point must be one number, and w_zero_point one or [M]";
+    }
+    if (y->size != conv->images * conv->groups * conv->kernels * conv->windows) {
+        return "y must be [N, M, ...], with an element for each window";
+    }
+    const struct opkit_bytes zero = opkit_bytes_of(x_zero, 0);
+    conv->x = opkit_bytes_of(x, 0);
+    conv->w = opkit_bytes_of(w, 0);
+    conv->x_zero = opkit_byte(&zero, 0);
+    conv->w_zeros = opkit_zeros_of(w_zeros);
+    return NULL;
+}
+
+/* Splits the windows of a block into runs. Returns their count. */
+static inline size_t opkit_conv_runs(const struct opkit_conv *conv, size_t window, size_t columns,
+                                     struct opkit_conv_run *runs)
+{
+    size_t count = 0;
+
+    for (size_t column = 0; column < columns; column += runs[count++].count) {
+        struct opkit_conv_run *run = &runs[count];
+        size_t place = window + column;
+
+        for (size_t i = OPKIT_CONV_DIMENSIONS; i-- > 0;) {
+            const struct opkit_conv_dimension *each = &conv->dimensions[i];
+            const size_t windows = (size_t)each->windows, at = place % windows;
+
+            run->first[i] = (int64_t)at * each->stride - each->pad;
+            place /= windows;
+            if (i == OPKIT_CONV_LAST) {
+                run->count = opkit_matmul_min(windows - at, columns - column);
+            }
+        }
+        run->column = column;
+    }
+    return count;
+}
+
+/* Copies a number of each window of a run: `at` is its place in the first one. */
+OPKIT_ELEMENT_LOOP void opkit_copy_windows(const struct opkit_conv *conv, size_t row, int64_t at,
+                                           size_t count, int16_t *to)
+{
+    const int64_t stride = conv->dimensions[OPKIT_CONV_LAST].stride;
+    const int64_t side = conv->dimensions[OPKIT_CONV_LAST].image, end = (int64_t)count;
+    const int64_t skipped = at < 0 ? (-at + stride - 1) / stride : 0;
+    const int64_t left = side - at > 0 ? (side - at + stride - 1) / stride : 0;
+    const int64_t within = left < end ? left : end;
+    const int32_t zero = conv->x_zero;
+
+    if (conv->x.is_signed) {
+        for (int64_t i = skipped; i < within; i++) {
+            const int8_t number = (int8_t)conv->x.data[row + (size_t)(at + i * stride)];
+            to[i * OPKIT_MATMUL_TERMS] = (int16_t)(number - zero);
+        }
+    } else {
+        for (int64_t i = skipped; i < within; i++) {
+            const uint8_t number = conv->x.data[row + (size_t)(at + i * stride)];
+            to[i * OPKIT_MATMUL_TERMS] = (int16_t)(number - zero);
+        }
+    }
+}
+
+/*
+ * Copies some numbers of windows, from the one of index `term` on; further terms, and those outside
+ * of the image, are 0. `first` is the index of the group's first number in x.
+ */
+OPKIT_ELEMENT_LOOP void opkit_copy_image(const struct opkit_conv *conv, size_t first,
+                                         const struct opkit_conv_run *runs, size_t run_count,
+                                         size_t term, size_t terms, int16_t *right)
+{
+    const struct opkit_conv_dimension *slices = &conv->dimensions[0], *rows = &conv->dimensions[1];
+    const struct opkit_conv_dimension *places = &conv->dimensions[OPKIT_CONV_LAST];
+
+    for (size_t k = 0; k < terms; k++) {
+        const size_t at = term + k, kernel_row = at / (size_t)places->kernel;
+        const size_t kernel_slice = kernel_row / (size_t)rows->kernel;
+        const size_t channel = kernel_slice / (size_t)slices->kernel;
+        const int64_t shift = (int64_t)(at % (size_t)places->kernel) * places->dilation;
+        const int64_t down = (int64_t)(kernel_row % (size_t)rows->kernel) * rows->dilation;
+        const int64_t deep = (int64_t)(kernel_slice % (size_t)slices->kernel) * slices->dilation;
+
+        for (size_t i = 0; i < run_count; i++) {
+            const int64_t slice = runs[i].first[0] + deep, row = runs[i].first[1] + down;
+
+            if (slice >= 0 && slice < slices->image && row >= 0 && row < rows->image) {
+                const size_t above = (size_t)(slice * rows->image + row) * (size_t)places->image;
+
+                opkit_copy_windows(conv, first + channel * conv->image + above,
+                                   runs[i].first[OPKIT_CONV_LAST] + shift, runs[i].count,
+                                   right + runs[i].column * OPKIT_MATMUL_TERMS + k);
+            }
+        }
+    }
+}
+
+/* Computes the sums of a block: its kernels and windows from the given ones on, in a group. */
+OPKIT_ELEMENT_LOOP void opkit_conv_block_loop(const struct opkit_conv *conv, size_t image,
+                                              size_t group, size_t kernel, size_t window,
+                                              struct opkit_integer_block *block)
+{
+    const size_t first = (image * conv->groups + group) * conv->channels * conv->image;
+    struct opkit_conv_run runs[OPKIT_MATMUL_COLUMNS];
+    struct opkit_integer_product product;
+
+    product.left = conv->w;
+    product.row_zeros = conv->w_zeros;
+    product.terms = conv->terms;
+    block->rows = opkit_matmul_min(conv->kernels - kernel, OPKIT_MATMUL_ROWS);
+    block->columns = opkit_matmul_min(conv->windows - window, OPKIT_MATMUL_COLUMNS);
+    const size_t run_count = opkit_conv_runs(conv, window, block->columns, runs);
+    memset(block->sums, 0, block->rows * OPKIT_MATMUL_COLUMNS * sizeof *block->sums);
+    for (size_t term = 0; term < conv->terms; term += OPKIT_MATMUL_TERMS) {
+        const size_t terms = opkit_matmul_min(conv->terms - term, OPKIT_MATMUL_TERMS);
+
+        for (size_t i = 0; i < block->columns; i++) {
+            memset(block->right + i * OPKIT_MATMUL_TERMS, 0,
+                   opkit_filled(terms) * sizeof *block->right);
+        }
+        opkit_copy_image(conv, first, runs, run_count, term, terms, block->right);
+        opkit_add_products(&product, group * conv->kernels + kernel, term, terms, block);
+    }
+}
+
+OPKIT_LOOP void opkit_conv_block_baseline(const struct opkit_conv *conv, size_t image, size_t group,
+                                          size_t kernel, size_t window,
+                                          struct opkit_integer_block *block)
+{
+    opkit_conv_block_loop(conv, image, group, kernel, window, block);
+}
+
+#if defined(OPKIT_AVX2)
+OPKIT_AVX2 OPKIT_LOOP void opkit_conv_block_avx2(const struct opkit_conv *conv, size_t image,
+                                                 size_t group, size_t kernel, size_t window,
+                                                 struct opkit_integer_block *block)
+{
+    opkit_conv_block_loop(conv, image, group, kernel, window, block);
+}
+#endif
+
+/* Returns the count of blocks. */
+static inline size_t opkit_conv_blocks(const struct opkit_conv *conv)
+{
+    const size_t rows = (conv->kernels + OPKIT_MATMUL_ROWS - 1) / OPKIT_MATMUL_ROWS;
+    const size_t columns = (conv->windows + OPKIT_MATMUL_COLUMNS - 1) / OPKIT_MATMUL_COLUMNS;
+
+    return conv->images * conv->groups * rows * columns;
+}
+
+/*
+ * Computes the sums of a block, by its index: those of an output channel are neighbors, and
+ * OPKIT_MATMUL_COLUMNS from those of the next one.
+ */
+static inline void opkit_run_conv(const struct opkit_conv *conv, size_t index,
+                                  struct opkit_conv_block *block)
+{
+    const size_t columns = (conv->windows + OPKIT_MATMUL_COLUMNS - 1) / OPKIT_MATMUL_COLUMNS;
+    const size_t rows = (conv->kernels + OPKIT_MATMUL_ROWS - 1) / OPKIT_MATMUL_ROWS;
+    const size_t kernel = index / columns % rows * OPKIT_MATMUL_ROWS;
+    const size_t group = index / columns / rows % conv->groups;
+
+    block->image = index / columns / rows / conv->groups;
+    block->kernel = group * conv->kernels + kernel;
+    block->window = index % columns * OPKIT_MATMUL_COLUMNS;
+#if defined(OPKIT_AVX2)
+    if (opkit_has_avx2()) {
+        opkit_conv_block_avx2(conv, block->image, group, kernel, block->window, &block->sums);
+        return;
+    }
+#endif
+    opkit_conv_block_baseline(conv, block->image, group, kernel, block->window, &block->sums);
+}
+
+/* Returns the index in the output of the first element of a row of a block's sums. */
+static inline size_t opkit_conv_place(const struct opkit_conv *conv,
+                                      const struct opkit_conv_block *block, size_t row)
+{
+    const size_t all = conv->groups * conv->kernels;
+
+    return (block->image * all + block->kernel + row) * conv->windows + block->window;
+}
+
+#endif

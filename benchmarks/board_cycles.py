@@ -32,12 +32,14 @@ class Processor:
         abi: its ABI.
         model: LLVM's name of the processor with the timing model.
         arguments: for llvm-mca.
+        has_halves: whether it has arithmetic of halves.
     """
 
     name: str
     abi: str
     model: str
     arguments: tuple[str, ...]
+    has_halves: bool = False
 
 
 PROCESSORS = (
@@ -48,9 +50,13 @@ PROCESSORS = (
         ("-mtriple=armv7-linux-gnueabihf", "-mcpu=krait", "-mattr=+neon,+vfp4,+fp16"),
     ),
     Processor("cortex-a35", "aarch64", "cortex-a53", ("-mtriple=aarch64", "-mcpu=cortex-a53")),
-    Processor("cortex-a55", "aarch64", "cortex-a55", ("-mtriple=aarch64", "-mcpu=cortex-a55")),
+    Processor(
+        "cortex-a55", "aarch64", "cortex-a55", ("-mtriple=aarch64", "-mcpu=cortex-a55"), True
+    ),
     # The server's variant of the core: cortex-a76 itself has an older model in LLVM.
-    Processor("cortex-a76", "aarch64", "neoverse-n1", ("-mtriple=aarch64", "-mcpu=neoverse-n1")),
+    Processor(
+        *("cortex-a76", "aarch64", "neoverse-n1", ("-mtriple=aarch64", "-mcpu=neoverse-n1"), True)
+    ),
 )
 
 

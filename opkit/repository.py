@@ -20,7 +20,7 @@ from opkit.description.spec import OpSpec
 from opkit.files import elementwise
 from opkit.files.generation import ACTION, HEADERS, WORKFLOWS, generated_files, is_read, needed
 from opkit.files.skeletons import once_only_files
-from opkit.files.source_check import unknown_names
+from opkit.files.source_check import missing_half_function, unknown_names
 from opkit.manifest import Manifest, Wheel
 from opkit.repository_files import refuse_links, write_text
 from opkit.version import BUILD, VERSION
@@ -335,6 +335,7 @@ def drift(root: Path, spec: OpSpec, cache: Path) -> list[Complaint]:
     parts = [runtime.files for runtime in runtimes.selected(spec)]
     return [
         *unknown_names(root, spec),
+        *missing_half_function(root, spec),
         *(each for part in parts for each in part.drift(root, spec, cache)),
     ]
 

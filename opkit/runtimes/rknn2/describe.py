@@ -197,6 +197,7 @@ DESCRIBE = RuntimeDescription(
     limits=LIMITS,
     tensor_types=TENSOR_TYPES,
     single_thread="",
+    no_fp16="",
     keys=KEYS,
     settings=read_settings,
     name_refusal=_name_refusal,

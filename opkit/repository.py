@@ -248,7 +248,9 @@ def _once_only_files(root: Path, spec: OpSpec, before: Manifest) -> dict[str, _O
     compute = _compute_file(spec)
     if spec.elementwise or f"generated/{compute}" not in before.generated:
         return own
-    own[compute] = _OwnFile(elementwise.own_loop(spec), _FORMERLY)
+    scalar = root / f"{spec.lower}_scalar.h"
+    math = scalar.read_text(encoding="utf-8", errors="replace") if scalar.is_file() else ""
+    own[compute] = _OwnFile(elementwise.own_loop(spec, math), _FORMERLY)
     for path in {*own} & {*before.generated}:
         if (root / path).is_file():
             _, _, text = (root / path).read_text(encoding="utf-8").partition("\n")

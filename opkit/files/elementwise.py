@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from opkit.common.code_layout import comment, wrapped
@@ -17,19 +18,24 @@ from opkit.files.operator_texts import (
     param_doc,
     tensor_doc,
 )
-from opkit.files.source_check import PLACEHOLDER
+from opkit.files.source_check import PLACEHOLDER, without_comments
 
 _NOTICE = "/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */\n"
 
 
-def generated_loop(spec: OpSpec) -> str:
-    """Return the text of generated/<op>_compute.h, the loop that calls `<op>_of`."""
-    return _loop(spec, _NOTICE, has_table(spec), include="../include/", scalar="../")
+def generated_loop(spec: OpSpec, math: str) -> str:
+    """Return the text of generated/<op>_compute.h, the loop that calls `<op>_of`.
+
+    Args:
+        spec: the operator.
+        math: the text of `<op>_scalar.h`; with `<op>_row` in it, the loop calls that instead.
+    """
+    return _loop(spec, math, _NOTICE, has_table(spec), include="../include/", scalar="../")
 
 
-def own_loop(spec: OpSpec) -> str:
+def own_loop(spec: OpSpec, math: str) -> str:
     """Return the same loop as the user's <op>_compute.h, for an operator that was elementwise."""
-    return _loop(spec, "", tabulates=False, include="include/", scalar="")
+    return _loop(spec, math, "", tabulates=False, include="include/", scalar="")
 
 
 def has_table(spec: OpSpec) -> bool:
@@ -42,11 +48,12 @@ def has_table(spec: OpSpec) -> bool:
     )
 
 
-def _loop(spec: OpSpec, notice: str, tabulates: bool, include: str, scalar: str) -> str:
+def _loop(spec: OpSpec, math: str, notice: str, tabulates: bool, include: str, scalar: str) -> str:
     """Return the loop.
 
     Args:
         spec: the operator.
+        math: the text of `<op>_scalar.h`.
         notice: the first line.
         tabulates: whether the last argument of `<op>_compute` is a table of halves.
         include: the folder of opkit's headers.
@@ -55,7 +62,6 @@ def _loop(spec: OpSpec, notice: str, tabulates: bool, include: str, scalar: str)
     names = [input_.name for input_ in spec.inputs]
     (output,) = spec.outputs
     tensors = [*((f"inputs->{each.name}", each) for each in spec.inputs)]
-    elements = [*(f"block.{name}[i]" for name in names), "&values"]
     count = len(names)
     arguments = [
         f"struct {spec.lower}_block block",
@@ -89,7 +95,7 @@ def _loop(spec: OpSpec, notice: str, tabulates: bool, include: str, scalar: str)
                 f"    {_stored_as(spec, output)} *{output.name};",
             ]
         ),
-        call=wrapped(f"        block.{output.name}[i] = {spec.lower}_of(", elements, ");"),
+        call=_call(spec, math),
         count=str(count + 1),
         output=str(count),
         loads="\n".join(
@@ -122,6 +128,17 @@ def _loop(spec: OpSpec, notice: str, tabulates: bool, include: str, scalar: str)
         output_name=output.name,
         mismatch=_mismatch(names, output.name),
     )
+
+
+def _call(spec: OpSpec, math: str) -> str:
+    """Return the statements that compute a block."""
+    inputs = [f"block.{each.name}" for each in spec.inputs]
+    output = f"block.{spec.outputs[0].name}"
+    if re.search(rf"\b{spec.lower}_row\s*\(", without_comments(math)):
+        return wrapped(f"    {spec.lower}_row(", [*inputs, output, "count", "&values"], ");")
+    elements = [*(f"{name}[i]" for name in inputs), "&values"]
+    call = wrapped(f"        {output}[i] = {spec.lower}_of(", elements, ");")
+    return f"    OPKIT_VECTORIZE\n    for (size_t i = 0; i < count; i++) {{\n{call}\n    }}"
 
 
 _FP16_CHOICE = """\

@@ -19,10 +19,7 @@ $block_function
 {
     const struct ${lower}_params values = *params; /* a copy, which no element overwrites */
 
-    OPKIT_VECTORIZE
-    for (size_t i = 0; i < count; i++) {
 $call
-    }
 }
 
 #if defined(OPKIT_AVX2)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,12 +32,14 @@ class Processor:
         abi: its ABI.
         model: LLVM's name of the processor with the timing model.
         arguments: for llvm-mca.
+        has_halves: whether it has arithmetic of halves.
     """
 
     name: str
     abi: str
     model: str
     arguments: tuple[str, ...]
+    has_halves: bool = False
 
 
 PROCESSORS = (
@@ -48,9 +50,13 @@ PROCESSORS = (
         ("-mtriple=armv7-linux-gnueabihf", "-mcpu=krait", "-mattr=+neon,+vfp4,+fp16"),
     ),
     Processor("cortex-a35", "aarch64", "cortex-a53", ("-mtriple=aarch64", "-mcpu=cortex-a53")),
-    Processor("cortex-a55", "aarch64", "cortex-a55", ("-mtriple=aarch64", "-mcpu=cortex-a55")),
+    Processor(
+        "cortex-a55", "aarch64", "cortex-a55", ("-mtriple=aarch64", "-mcpu=cortex-a55"), True
+    ),
     # The server's variant of the core: cortex-a76 itself has an older model in LLVM.
-    Processor("cortex-a76", "aarch64", "neoverse-n1", ("-mtriple=aarch64", "-mcpu=neoverse-n1")),
+    Processor(
+        *("cortex-a76", "aarch64", "neoverse-n1", ("-mtriple=aarch64", "-mcpu=neoverse-n1"), True)
+    ),
 )
 
 
@@ -60,13 +66,19 @@ def program(name: str) -> str | None:
     return next(filter(None, map(shutil.which, versioned)), None)
 
 
-def cycles(path: Path, blocks: Iterable[Block], processor: Processor) -> float | None:
+def cycles(
+    path: Path,
+    blocks: Iterable[Block],
+    processor: Processor,
+    text: Mapping[int, str] | None = None,
+) -> float | None:
     """Return the cycles of one call, or None without LLVM's programs.
 
     Args:
         path: the program that ran.
         blocks: the executed blocks.
         processor: the processor.
+        text: address -> instruction, for a program with shared libraries; None: the program's.
     """
     mca, objdump = program("llvm-mca"), program("llvm-objdump")
     if mca is None or objdump is None:
@@ -75,8 +87,8 @@ def cycles(path: Path, blocks: Iterable[Block], processor: Processor) -> float |
     executed = sum(len(block.addresses) * block.executions for block in blocks)
     hot = [b for b in blocks if len(b.addresses) * b.executions >= _SHARE * executed]
     rest = executed - sum(len(block.addresses) * block.executions for block in hot)
-    text = _disassembly(objdump, path)
-    is_thumb = _thumb_code(path)
+    text = _disassembly(objdump, path) if text is None else text
+    is_thumb = _thumb_code(path) if processor.abi == "armhf" else []
     regions = []
     for index, block in enumerate(hot):
         mode = "" if processor.abi != "armhf" else _mode(is_thumb, block.addresses[0])
@@ -91,6 +103,22 @@ def cycles(path: Path, blocks: Iterable[Block], processor: Processor) -> float |
     assert len(counted) == len(hot), printed
     pairs = zip(hot, counted, strict=True)
     return rest + sum(block.executions * total / _ITERATIONS for block, total in pairs)
+
+
+def logged(log: Path) -> dict[int, str]:
+    """Return address -> instruction of 64-bit ARM, in a log of qemu that lists its translations."""
+    with log.open() as file:
+        listed = (re.match(r"0x([0-9a-f]+):  ([0-9a-f]{8})  ", line) for line in file)
+        words = {int(found[1], 16): found[2] for found in listed if found}
+    assembler = program("llvm-mc")
+    assert assembler is not None
+    octets = {word: bytes.fromhex(word)[::-1] for word in {*words.values()}}
+    text = "\n".join(" ".join(f"0x{octet:02x}" for octet in each) for each in octets.values())
+    # A line for each word: all instructions ran, so all are valid.
+    printed = run([assembler, "-disassemble", "-triple=aarch64", "-mattr=+all"], text=text)
+    lines = [line for line in printed.splitlines() if line.startswith("\t") and ".text" not in line]
+    instructions = dict(zip(octets, lines, strict=True))
+    return {address: instructions[word] for address, word in words.items()}
 
 
 def _disassembly(objdump: str, path: Path) -> dict[int, str]:

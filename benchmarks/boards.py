@@ -4,7 +4,8 @@
 
 Prints the tables; with --output, writes them into RESULTS.md of that folder. qemu counts the
 instructions, llvm-mca tells the cycles (benchmarks/board_cycles.py). `without` is compiled with
--fno-vectorize -fno-slp-vectorize, and loops do not ask for vectors.
+-fno-vectorize -fno-slp-vectorize, and loops do not ask for vectors. The last table has the same
+operators in halves, with `fp16_math`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ COMMAND = "python -m benchmarks.boards --output benchmarks"
 OPERATORS = tuple(f"scalar_{name}" for name in calls.UNARY)
 ROOT = 64  # of the count of elements
 AIM = 1 / 3
+HALVES = ("-DOPKIT_FP16_MATH",)
+"""The flag for arithmetic of halves, as if op.yml of a kernel said `fp16_math`."""
 WITHOUT = ("-fno-vectorize", "-fno-slp-vectorize", "-DOPKIT_VECTORIZE=")
 
 
@@ -42,25 +45,39 @@ Counts = dict[str, tuple[float | None, float | None]]
 """Measure -> per element with vectors, and without; None: qemu failed."""
 
 
-def counted(target: Target, operator: str, folder: Path) -> Counts:
-    """Return instructions and cycles of a call, per element."""
+def counted(
+    target: Target,
+    operator: str,
+    folder: Path,
+    fast: tuple[str, ...] = (),
+    slow: tuple[str, ...] = WITHOUT,
+) -> Counts:
+    """Return instructions and cycles of a call, per element.
+
+    Args:
+        target: the instruction set.
+        operator: its name.
+        folder: an empty folder.
+        fast: the flags of the first program.
+        slow: the flags of the second one.
+    """
     spec = calls.write(operator, folder)
     calls.write_call(spec, calls.call_of(operator, ROOT), folder)
     flags = (*optimization(target.abi, "zig"), *EXACT)
     measured = []
-    for name, options in (("with", ()), ("without", WITHOUT)):
+    for name, options in (("with", fast), ("without", slow)):
         program = calls.compiled(folder, target.abi, (*flags, *options), name, target.cpu)
         blocks = instructions.executed(program.command, program.path, ["call"], folder / "log")
         found: dict[str, float | None] = {"instructions": None}
         if blocks is not None:
             found["instructions"] = instructions.total(blocks) / ROOT**2
             for processor in board_cycles.PROCESSORS:
-                if processor.abi == target.abi:
+                if processor.abi == target.abi and (processor.has_halves or fast != HALVES):
                     cycles = board_cycles.cycles(program.path, blocks, processor)
                     found[processor.name] = None if cycles is None else cycles / ROOT**2
         measured.append(found)
-    fast, plain = measured
-    return {name: (value, plain.get(name)) for name, value in fast.items()}
+    first, second = measured
+    return {name: (value, second.get(name)) for name, value in first.items()}
 
 
 def row(operator: str, counts: Counts) -> list[str]:
@@ -84,6 +101,7 @@ def section(operators: tuple[str, ...]) -> str:
         head = ["", *next(iter(found.values()))]
         rows = [row(operator, counts) for operator, counts in found.items()]
         tables.append(f"### {name}\n\n{results_file.table(head, rows)}\n")
+    tables.append(_of_halves(operators))
     models = "; ".join(f"{p.name}: LLVM's {p.model}" for p in board_cycles.PROCESSORS)
     return f"""\
 ## Vectors on the boards
@@ -95,6 +113,26 @@ and the quotient. The aim is at most 1/3; `no`: it does not hold. Instructions a
 cycles are those of llvm-mca, with all data in the first cache ({models}).
 
 {chr(10).join(tables)}"""
+
+
+def _of_halves(operators: tuple[str, ...]) -> str:
+    """Return the table of the operators with a function of halves."""
+    rows, head = [], ["", "instructions"]
+    for operator in operators:
+        with tempfile.TemporaryDirectory() as folder:
+            if not calls.write(operator, Path(folder)).fp16_math:
+                continue
+            found = counted(TARGETS["aarch64"], operator, Path(folder), HALVES, ())
+        head = ["", *found]
+        cells = [f"{a:.1f} / {b:.1f}: {a / b:.2f}" for a, b in found.values() if a and b]
+        rows.append([operator.removeprefix("scalar_"), *cells])
+    return f"""\
+### aarch64, in halves
+
+Floats in and out: in halves / in floats, and the quotient.
+
+{results_file.table(head, rows)}
+"""
 
 
 def main() -> None:

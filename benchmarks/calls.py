@@ -86,6 +86,7 @@ def call_of(name: str, root: int) -> Call:
             {"x": square, "scale": (root,), "bias": (root,), "y": square},
             {"epsilon": "1e-5F"},
         ),
+        "softmax": ({"x": square, "y": square}, {}),
         "instance_norm": (
             {"x": image, "scale": (channels,), "bias": (channels,), "y": image},
             {"epsilon": "1e-5F"},
@@ -98,12 +99,12 @@ def write(name: str, folder: Path) -> OpSpec:
     """Write an operator's headers, its own and the generated ones, into a folder."""
     source = next(path / name for path in FOLDERS if (path / name).is_dir())
     spec = runtimes.parse((source / f"{name}.yml").read_text())
-    files = generated_files(spec, "", ())
-    files |= {path.name: path.read_text() for path in source.glob("*.h")}
+    files = {path.name: path.read_text() for path in source.glob("*.h")}
     if source.parent == template.EXAMPLES:
         own = operator_library.named_operator(template.EXAMPLES, name).files(spec)
         files |= {path: data.decode() for path, data in own.items() if path.endswith(".h")}
-    for path, text in files.items():
+    generated = generated_files(spec, "", (), files.get(spec.math_file, ""))
+    for path, text in {**generated, **files}.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
     return spec

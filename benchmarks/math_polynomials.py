@@ -1,4 +1,4 @@
-"""Compute the polynomials of opkit/compute/math.h, and print them as C.
+"""Compute the polynomials of opkit/compute/math.h and fp16.h, and print them as C.
 
     python -m benchmarks.math_polynomials [NAMES]
 
@@ -133,6 +133,30 @@ POLYNOMIALS = {
         lambda r: r / np.exp2(r),
         np.float64,
     ),
+    "FP16_EXP": Polynomial(
+        2,
+        -_HALF_LN2,
+        _HALF_LN2,
+        lambda r: (np.expm1(r) - r) / r**2,
+        lambda r: r**2 / np.exp(r),
+        np.float16,
+    ),
+    "FP16_EXP2": Polynomial(
+        3,
+        -0.5,
+        0.5,
+        lambda r: np.expm1(r * _LN2) / r,
+        lambda r: r / np.exp2(r),
+        np.float16,
+    ),
+    "FP16_NORMAL": Polynomial(
+        4,
+        1e-3,
+        3.9,
+        lambda t: np.log2(_erfc(t * _SQRT_HALF)) / t,
+        lambda t: t * _LN2 * (_erfc(t * _SQRT_HALF) / 2) ** 0.75,
+        np.float16,
+    ),
 }
 
 
@@ -174,7 +198,7 @@ def coefficients(polynomial: Polynomial) -> tuple[list[float], float]:
 
 def as_c(polynomial: Polynomial, values: list[float]) -> list[str]:
     """Return coefficients as constants of C."""
-    if polynomial.kind is np.float32:
+    if polynomial.kind is not np.float64:
         return [f"{value:.9g}F" for value in values]
     return [f"{value:.17g}" for value in values]
 

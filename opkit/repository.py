@@ -20,7 +20,7 @@ from opkit.description.spec import OpSpec
 from opkit.files import elementwise
 from opkit.files.generation import ACTION, HEADERS, WORKFLOWS, generated_files, is_read, needed
 from opkit.files.skeletons import once_only_files
-from opkit.files.source_check import unknown_names
+from opkit.files.source_check import missing_half_function, unknown_names
 from opkit.manifest import Manifest, Wheel
 from opkit.repository_files import refuse_links, write_text
 from opkit.version import BUILD, VERSION
@@ -248,7 +248,9 @@ def _once_only_files(root: Path, spec: OpSpec, before: Manifest) -> dict[str, _O
     compute = _compute_file(spec)
     if spec.elementwise or f"generated/{compute}" not in before.generated:
         return own
-    own[compute] = _OwnFile(elementwise.own_loop(spec), _FORMERLY)
+    scalar = root / f"{spec.lower}_scalar.h"
+    math = scalar.read_text(encoding="utf-8", errors="replace") if scalar.is_file() else ""
+    own[compute] = _OwnFile(elementwise.own_loop(spec, math), _FORMERLY)
     for path in {*own} & {*before.generated}:
         if (root / path).is_file():
             _, _, text = (root / path).read_text(encoding="utf-8").partition("\n")
@@ -335,6 +337,7 @@ def drift(root: Path, spec: OpSpec, cache: Path) -> list[Complaint]:
     parts = [runtime.files for runtime in runtimes.selected(spec)]
     return [
         *unknown_names(root, spec),
+        *missing_half_function(root, spec),
         *(each for part in parts for each in part.drift(root, spec, cache)),
     ]
 

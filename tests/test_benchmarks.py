@@ -433,6 +433,17 @@ def test_rates_of_processors_are_the_medians_of_the_results() -> None:
         assert processor.rate == pytest.approx(statistics.median(rates), abs=0.01)
 
 
+def test_documented_quotients_of_other_libraries_are_those_of_the_results() -> None:
+    section = results_file.section_of(ROOT / "benchmarks", "peers")
+    documented = (ROOT / "docs/cpu.md").read_text()
+    found = re.findall(r"^\| (.+?) \| (.+?) \| (.+/.+) \|$", section, re.MULTILINE)
+    assert len(found) == 8
+    for title, libraries, cells in found:
+        quotients = " | ".join(cell.rpartition(": ")[2] for cell in cells.split(" | "))
+        name = re.split(" of |,", title)[0]
+        assert f"| {name} | {libraries} | {quotients} |" in documented
+
+
 @pytest.mark.slow
 def test_recorded_instructions_are_counted_again() -> None:
     printed = run("benchmarks.board_times", "--operators", "GridSample")

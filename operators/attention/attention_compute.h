@@ -45,6 +45,13 @@ enum {
 /* Inlines a function into its callers, so that it is compiled for the same processors. */
 #define ATTENTION_INLINE __attribute__((always_inline)) static inline
 
+/* Before a loop whose sums take all vector registers: clang would unroll it, and spill some. */
+#if defined(__clang__)
+#define ATTENTION_ROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define ATTENTION_ROLLED
+#endif
+
 typedef float attention_vector __attribute__((vector_size(ATTENTION_LANES * sizeof(float))));
 
 /* A tensor's steps from one place to the next, in elements. */
@@ -389,15 +396,18 @@ ATTENTION_INLINE void attention_tile(const float *left, size_t row_step, size_t 
             sum[row][i] *= factor;
         }
     }
+    ATTENTION_ROLLED
     for (size_t term = 0; term < terms; term++) {
         attention_vector lanes[ATTENTION_MAX_VECTORS];
 
-        memcpy(lanes, right + term * vectors * ATTENTION_LANES, vectors * sizeof *lanes);
+        memcpy(lanes, right, vectors * sizeof *lanes);
         for (size_t row = 0; row < rows; row++) {
             for (size_t i = 0; i < vectors; i++) {
-                sum[row][i] += left[row * row_step + term * term_step] * lanes[i];
+                sum[row][i] += left[row * row_step] * lanes[i];
             }
         }
+        left += term_step;
+        right += vectors * ATTENTION_LANES;
     }
     for (size_t row = 0; row < rows; row++) {
         memcpy(sums + row * vectors * ATTENTION_LANES, sum[row], vectors * sizeof **sum);
@@ -511,11 +521,13 @@ static inline float attention_exp(float x)
     return series * opkit_power_of_two(split.rounded); /* 0 for an exponent of -127 */
 }
 
-/* Turns the scores of a vector of queries into weights, and adds them to the total. */
-ATTENTION_INLINE void attention_weigh(float *weights, size_t count, size_t lanes, float *maximum,
-                                      float *total, float *factor)
+/* Turns the scores of a vector of queries into differences from their maximum, for attention_exp.
+ */
+ATTENTION_INLINE void attention_shift(float *weights, size_t count, size_t lanes, float *maximum,
+                                      float *factor)
 {
-    float shift[ATTENTION_LANES], sum[ATTENTION_LANES] = {0};
+    float shift[ATTENTION_LANES];
+    attention_vector shifts;
 
     memcpy(shift, maximum, sizeof shift);
     for (size_t i = 0; i < count; i++) {
@@ -531,17 +543,32 @@ ATTENTION_INLINE void attention_weigh(float *weights, size_t count, size_t lanes
         factor[lane] = attention_exp(maximum[lane] - shift[lane]);
         maximum[lane] = found;
     }
+    memcpy(&shifts, shift, sizeof shifts);
     for (size_t i = 0; i < count; i++) {
-        for (size_t lane = 0; lane < ATTENTION_LANES; lane++) {
-            const float weight = attention_exp(weights[i * lanes + lane] - shift[lane]);
+        attention_vector scores;
 
-            weights[i * lanes + lane] = weight;
-            sum[lane] += weight;
-        }
+        memcpy(&scores, weights + i * lanes, sizeof scores);
+        scores -= shifts;
+        memcpy(weights + i * lanes, &scores, sizeof scores);
     }
-    for (size_t lane = 0; lane < ATTENTION_LANES; lane++) {
-        total[lane] = total[lane] * factor[lane] + sum[lane];
+}
+
+/* Adds the weights of a vector of queries to the total. */
+ATTENTION_INLINE void attention_add_weights(const float *weights, size_t count, size_t lanes,
+                                            const float *factor, float *total)
+{
+    attention_vector sum = {0}, totals, factors;
+
+    for (size_t i = 0; i < count; i++) {
+        attention_vector added;
+
+        memcpy(&added, weights + i * lanes, sizeof added);
+        sum += added;
     }
+    memcpy(&totals, total, sizeof totals);
+    memcpy(&factors, factor, sizeof factors);
+    totals = totals * factors + sum;
+    memcpy(total, &totals, sizeof totals);
 }
 
 /* Adds weighted values that may be infinite or NaN: a key of weight 0 does not count. */
@@ -587,8 +614,14 @@ ATTENTION_INLINE void attention_add_keys(const struct attention_task *task,
         attention_limit(group, block->weights, first, count, lanes);
     }
     for (size_t i = 0; i < lanes; i += ATTENTION_LANES) {
-        attention_weigh(block->weights + i, count, lanes, group->maximum + i, group->total + i,
-                        block->factor + i);
+        attention_shift(block->weights + i, count, lanes, group->maximum + i, block->factor + i);
+    }
+    for (size_t i = 0; i < count * lanes; i++) {
+        block->weights[i] = attention_exp(block->weights[i]);
+    }
+    for (size_t i = 0; i < lanes; i += ATTENTION_LANES) {
+        attention_add_weights(block->weights + i, count, lanes, block->factor + i,
+                              group->total + i);
     }
     if (task->has_finite_values) {
         attention_multiply(values, 1, value_features, value_features, block->weights, count,

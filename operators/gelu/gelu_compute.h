@@ -15,6 +15,7 @@
 
 #include "generated/gelu.h"
 #include "include/opkit/compute/elementwise.h"
+#include "include/opkit/compute/fp16.h"
 #include "include/opkit/compute/math.h"
 
 /* A call: the elements, and the form of the function. */
@@ -59,6 +60,34 @@ OPKIT_AVX2 static void gelu_range_avx2(const struct gelu_call *call, size_t begi
 }
 #endif
 
+#if defined(OPKIT_FP16)
+/* The same in halves, for processors with their arithmetic: 8 at a time. */
+OPKIT_FP16 static void gelu_range_fp16(const struct gelu_call *call, size_t begin, size_t end)
+{
+    const opkit_fp16 half = (opkit_fp16)0.5F;
+    const float *x = call->x;
+    float *y = call->y;
+    const size_t exact_end = call->is_exact ? end : begin;
+
+    OPKIT_FP16_LOOP
+    for (size_t i = begin; i < exact_end; i++) {
+        const opkit_fp16 value = (opkit_fp16)x[i];
+
+        y[i] = (float)(value * opkit_fp16_normal_cdf(value));
+    }
+    OPKIT_FP16_LOOP
+    for (size_t i = exact_end; i < end; i++) {
+        const opkit_fp16 value = (opkit_fp16)x[i];
+        const opkit_fp16 square = value * value;
+        const opkit_fp16 slope =
+            opkit_fp16_fma(square, (opkit_fp16)0.0356774081F, (opkit_fp16)0.797884561F);
+        const opkit_fp16 part = half * opkit_fp16_tanh(value * slope) + half;
+
+        y[i] = (float)(value * part);
+    }
+}
+#endif
+
 /* Computes a part of the output. */
 static void gelu_part(const void *context, size_t begin, size_t end)
 {
@@ -67,6 +96,12 @@ static void gelu_part(const void *context, size_t begin, size_t end)
 #if defined(OPKIT_AVX2)
     if (opkit_has_avx2()) {
         gelu_range_avx2(call, begin, end);
+        return;
+    }
+#endif
+#if defined(OPKIT_FP16)
+    if (opkit_has_fp16()) {
+        gelu_range_fp16(call, begin, end);
         return;
     }
 #endif

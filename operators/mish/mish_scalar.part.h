@@ -1,4 +1,5 @@
 #include "generated/mish.h"
+#include "include/opkit/compute/fp16.h"
 #include "include/opkit/compute/math.h"
 
 /*
@@ -15,3 +16,16 @@ static inline float mish_of(float x, const struct mish_params *params)
     const float n = e * (e + 2.0f);
     return x * (n / (n + 2.0f));
 }
+
+#if defined(OPKIT_FP16)
+/* The same of halves, for `fp16_math`: from 5 on, the result is x. */
+OPKIT_FP16_INLINE opkit_fp16 mish_of_half(opkit_fp16 x, const struct mish_params *params)
+{
+    (void)params;
+
+    const opkit_fp16 two = (opkit_fp16)2.0F;
+    const opkit_fp16 e = opkit_fp16_exp(opkit_fp16_at_most(x, (opkit_fp16)5.0F));
+    const opkit_fp16 n = e * (e + two);
+    return x * (n / (n + two));
+}
+#endif

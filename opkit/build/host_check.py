@@ -28,7 +28,7 @@ from opkit.common.text import wrapped
 from opkit.description.describe import CPU_KERNEL, RuntimeDescription
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
-from opkit.files.source_check import idle_threads, unread_params
+from opkit.files.source_check import idle_keys, unread_params
 from opkit.report import ages
 from opkit.runtimes import expected_kernels
 from opkit.runtimes.build import VendorProgram
@@ -389,7 +389,7 @@ def _run_pytest(
     if not has_reason:
         missing, notes = run_log.weak_cases(log)
         missing += run_log.missing(log, expected_kernels(operator), on_executors, files, sampled)
-        notes += [*run_log.constant_params(log), *map(str, idle_threads(Path(), operator))]
+        notes += [*run_log.constant_params(log), *map(str, idle_keys(Path(), operator))]
     missing += run_log.changed_outcomes(log, status)
     unread = [] if failed_to_start else unread_params(Path(), operator)
     if left_out := run_log.not_checked(log):

@@ -1,6 +1,6 @@
 /*
- * Fused arithmetic; and vector instructions of this processor beyond what the compiler may assume,
- * which OPKIT_BASELINE turns off.
+ * Fused arithmetic; and instructions of this processor beyond what the compiler may assume, which
+ * OPKIT_BASELINE turns off: vectors of AVX2, and arithmetic of halves.
  *
  * Plain C11 and C++11.
  */
@@ -44,6 +44,40 @@ __attribute__((unused)) static int opkit_has_avx2(void)
         __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
     }
     return known == 2;
+}
+
+#endif
+
+/*
+ * With `fp16_math` in op.yml: arithmetic of halves on 64-bit ARM. Only clang: GCC 12 has the type,
+ * but computes one half at a time, which is slower than vectors of floats.
+ */
+#if defined(OPKIT_FP16_MATH) && defined(__aarch64__) && defined(__clang__) && \
+    !defined(OPKIT_BASELINE)
+
+#include <sys/auxv.h>
+
+/*
+ * Compiles a function for processors with arithmetic of halves (ARMv8.2-A FP16): vectors of 8. Each
+ * function that computes with opkit_fp16 has it: elsewhere, compilers compute in float.
+ */
+#define OPKIT_FP16 __attribute__((target("arch=armv8.2-a+fp16")))
+#define OPKIT_FP16_INLINE \
+    __attribute__((target("arch=armv8.2-a+fp16"), always_inline)) static inline
+
+/*
+ * Before a loop over floats that computes with halves: else clang takes vectors of 4, as of floats.
+ * A loop that cannot be vectorized is right as it is.
+ */
+#pragma clang diagnostic ignored "-Wpass-failed"
+#define OPKIT_FP16_LOOP _Pragma("clang loop vectorize_width(8)")
+
+__extension__ typedef _Float16 opkit_fp16;
+
+/* Returns whether processor and system support it, for vectors, too (HWCAP_ASIMDHP). */
+__attribute__((unused)) static int opkit_has_fp16(void)
+{
+    return (getauxval(AT_HWCAP) >> 10 & 1U) != 0;
 }
 
 #endif

@@ -102,6 +102,8 @@ class RuntimeDescription(NamedTuple):
 
         single_thread: the reason why loops of its kernels run in a single thread, a clause; empty:
             they run in as many as `threads` in op.yml allows.
+        no_fp16: the reason why `fp16_math` in op.yml has no effect, a clause; empty: it has one on
+            processors with arithmetic of halves.
 
         keys: its own keys of a description -> the JSON Schema of their values.
         foreign_keys: keys that its vendor's tools write into a description; they are ignored.
@@ -132,6 +134,7 @@ class RuntimeDescription(NamedTuple):
     lost_outputs: Collection[str] = ()
 
     single_thread: str = "its kernels run in a single thread"
+    no_fp16: str = "none of its targets has arithmetic of halves"
 
     keys: Mapping[str, Any] = {}
     foreign_keys: Sequence[str] = ()

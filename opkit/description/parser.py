@@ -109,6 +109,7 @@ def complaints(
 _COMMON_KEYS = (
     *("name", "framework", "target_platform", "runtimes"),
     *("inputs", "outputs", "params", "elementwise", "sources", "include", "cflags", "threads"),
+    "fp16_math",
 )
 _DTYPES_ELSEWHERE = {
     **dict.fromkeys(("half", "fp16", "f16"), "float16"),
@@ -132,10 +133,6 @@ SOURCE = r"const:\S+"
 """The regular expression of a param's `source`."""
 LARGEST = {"float32": 3.4028234663852886e38, "float64": sys.float_info.max}
 """The largest finite value of each floating-point type."""
-
-
-def _why_serial(runtime: RuntimeDescription) -> str:
-    return f"with {runtime.title}, {runtime.single_thread}"
 
 
 class _OperatorReader(Reader):
@@ -186,8 +183,9 @@ class _OperatorReader(Reader):
             sources=self.attempt(self.paths, entries.get("sources"), "sources", source_problem),
             include=self.attempt(self.paths, entries.get("include"), "include", path_problem),
             cflags=self.attempt(self.flags, entries.get("cflags")),
-            elementwise=self.attempt(self.is_elementwise, entries.get("elementwise")),
+            elementwise=self.attempt(self.boolean, entries.get("elementwise"), "elementwise"),
             threads=self.attempt(self.threads, entries.get("threads")),
+            fp16_math=self.attempt(self.fp16_math, entries.get("fp16_math")),
         )
         self.end()
         if spec.elementwise:
@@ -197,12 +195,12 @@ class _OperatorReader(Reader):
         self.end()
         return spec
 
-    def is_elementwise(self, node: yaml.Node | None) -> bool:
+    def boolean(self, node: yaml.Node | None, key: str) -> bool:
         if node is None:
             return False
-        value = self.value(node, "elementwise")
+        value = self.value(node, key)
         if type(value) is not bool:
-            self.fail(node, "elementwise", f"invalid {as_written(node)}", expected="true, false")
+            self.fail(node, key, f"invalid {as_written(node)}", expected="true, false")
         return value
 
     def elementwise(self, spec: OpSpec, root: yaml.Node) -> OpSpec:
@@ -222,6 +220,14 @@ class _OperatorReader(Reader):
                 f"{len(spec.inputs)}",
                 hint="delete `elementwise`",
             )
+        for tensor in (*spec.inputs, *spec.outputs):
+            if spec.fp16_math and tensor.dtype not in (None, "float16", "float32"):
+                self.fail(
+                    node_at(root, "fp16_math"),
+                    "fp16_math",
+                    f"'{tensor.name}' is {tensor.dtype} (expected float16, float32)",
+                    hint="delete the key",
+                )
         output = spec.outputs[0]
         if len(spec.inputs) == 1:
             return spec._replace(outputs=(output._replace(same_as=spec.inputs[0].name),))
@@ -518,23 +524,50 @@ class _OperatorReader(Reader):
             expected = f"must be 1 to {MAX_THREADS}, or {AUTO}"
             self.fail(node, "threads", f"{expected}, not {as_written(node)}")
         threads = AUTO_THREADS if is_auto else int(written)
-        serial = [runtime for runtime in self.chosen if runtime.single_thread]
-        if threads == 1 or not self.all_chosen:
-            return threads
-        if len(serial) == len(self.chosen):
+        if threads != 1:
+            problem = "no runtime of the operator uses several threads"
+            self.judge_effect(node, "threads", problem, lambda runtime: runtime.single_thread)
+        return threads
+
+    def fp16_math(self, node: yaml.Node | None) -> bool:
+        """Return whether the math may compute in halves; refuse it if no chosen runtime does."""
+        value = self.boolean(node, "fp16_math")
+        if node is not None and value:
+            problem = "no runtime of the operator computes with halves"
+            self.judge_effect(node, "fp16_math", problem, lambda runtime: runtime.no_fp16)
+        return value
+
+    def judge_effect(
+        self,
+        node: yaml.Node,
+        key: str,
+        problem: str,
+        reason: Callable[[RuntimeDescription], str],
+    ) -> None:
+        """Refuse a key without effect for all chosen runtimes; note those without effect.
+
+        Args:
+            node: the value.
+            key: the key.
+            problem: the error.
+            reason: (runtime) -> why the key has no effect; empty: it has.
+        """
+        without = [runtime for runtime in self.chosen if reason(runtime)]
+        if not self.all_chosen:
+            return
+        reasons = {each.name: f"with {each.title}, {reason(each)}" for each in without}
+        if len(without) == len(self.chosen):
             described = [runtime.describe for runtime in self.runtimes.values()]
-            takers = [each.name for each in described if not each.single_thread]
+            takers = [each.name for each in described if not reason(each)]
             self.fail(
                 node,
-                "threads",
-                f"no runtime of the operator uses several threads: {_why_serial(serial[0])}",
+                key,
+                f"{problem}: {reasons[without[0].name]}",
                 hint=f"delete the key; it is for {' and '.join(takers)}",
             )
-        for runtime in serial:
-            problem = f"without effect for {runtime.name}: {_why_serial(runtime)}"
-            complaint = self.complaint(node, "threads", problem)
+        for name, why in reasons.items():
+            complaint = self.complaint(node, key, f"without effect for {name}: {why}")
             self.warnings.append(complaint._replace(severity="note"))
-        return threads
 
     def param_type(self, node: yaml.Node, where: str) -> ParamType:
         text = self.text(node, where)

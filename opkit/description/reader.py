@@ -25,6 +25,7 @@ EXAMPLES = {
     "runtimes": "runtimes: [rknn]",
     "cflags": "cflags: [-DSTEPS=4, -ffast-math]",
     "threads": "threads: 4",
+    "fp16_math": "fp16_math: true",
 }
 """Key of a description -> an example of its line, for hints."""
 

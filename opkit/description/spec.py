@@ -83,6 +83,7 @@ class OpSpec(NamedTuple):
             code calls for each element; such an operator has one output, in the shape to which
             its inputs broadcast.
         threads: the maximum threads of a kernel, from 1; AUTO_THREADS: one for each processor.
+        fp16_math: whether the math may compute in halves where the processor has their arithmetic.
     """
 
     name: str
@@ -98,6 +99,7 @@ class OpSpec(NamedTuple):
     cflags: tuple[str, ...] = ()
     elementwise: bool = False
     threads: int = 1
+    fp16_math: bool = False
 
     def __hash__(self) -> int:
         return hash((self.name, self.parameters))

@@ -184,9 +184,10 @@ HEADER = "include/opkit/compute/parallel.h"
 
 
 def definitions(spec: OpSpec) -> str:
-    """Return the macros for loops in several threads, which precede the first include of a file."""
+    """Return the macros of keys of op.yml, which precede the first include of a file."""
+    fp16 = "#define OPKIT_FP16_MATH /* `fp16_math` in op.yml */\n\n" if spec.fp16_math else ""
     if not spec.has_threads:
-        return ""
+        return fp16
     what = "one for each processor" if spec.threads == AUTO_THREADS else "`threads` in op.yml"
     return f"""\
 #ifndef _GNU_SOURCE
@@ -194,7 +195,7 @@ def definitions(spec: OpSpec) -> str:
 #endif
 #define OPKIT_THREADS {spec.threads} /* {what} */
 
-"""
+{fp16}"""
 
 
 def include(spec: OpSpec, root: str) -> str:

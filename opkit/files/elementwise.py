@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 from opkit.common.code_layout import comment, wrapped
 from opkit.common.text import c_string, render
 from opkit.description.spec import OpSpec, Tensor
@@ -15,19 +18,24 @@ from opkit.files.operator_texts import (
     param_doc,
     tensor_doc,
 )
-from opkit.files.source_check import PLACEHOLDER
+from opkit.files.source_check import PLACEHOLDER, without_comments
 
 _NOTICE = "/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */\n"
 
 
-def generated_loop(spec: OpSpec) -> str:
-    """Return the text of generated/<op>_compute.h, the loop that calls `<op>_of`."""
-    return _loop(spec, _NOTICE, has_table(spec), include="../include/", scalar="../")
+def generated_loop(spec: OpSpec, math: str) -> str:
+    """Return the text of generated/<op>_compute.h, the loop that calls `<op>_of`.
+
+    Args:
+        spec: the operator.
+        math: the text of `<op>_scalar.h`; with `<op>_row` in it, the loop calls that instead.
+    """
+    return _loop(spec, math, _NOTICE, has_table(spec), include="../include/", scalar="../")
 
 
-def own_loop(spec: OpSpec) -> str:
+def own_loop(spec: OpSpec, math: str) -> str:
     """Return the same loop as the user's <op>_compute.h, for an operator that was elementwise."""
-    return _loop(spec, "", tabulates=False, include="include/", scalar="")
+    return _loop(spec, math, "", tabulates=False, include="include/", scalar="")
 
 
 def has_table(spec: OpSpec) -> bool:
@@ -40,11 +48,12 @@ def has_table(spec: OpSpec) -> bool:
     )
 
 
-def _loop(spec: OpSpec, notice: str, tabulates: bool, include: str, scalar: str) -> str:
+def _loop(spec: OpSpec, math: str, notice: str, tabulates: bool, include: str, scalar: str) -> str:
     """Return the loop.
 
     Args:
         spec: the operator.
+        math: the text of `<op>_scalar.h`.
         notice: the first line.
         tabulates: whether the last argument of `<op>_compute` is a table of halves.
         include: the folder of opkit's headers.
@@ -53,7 +62,6 @@ def _loop(spec: OpSpec, notice: str, tabulates: bool, include: str, scalar: str)
     names = [input_.name for input_ in spec.inputs]
     (output,) = spec.outputs
     tensors = [*((f"inputs->{each.name}", each) for each in spec.inputs)]
-    elements = [*(f"block.{name}[i]" for name in names), "&values"]
     count = len(names)
     arguments = [
         f"struct {spec.lower}_block block",
@@ -74,6 +82,8 @@ def _loop(spec: OpSpec, notice: str, tabulates: bool, include: str, scalar: str)
         scalar=scalar,
         block_function=function("OPKIT_ELEMENT_LOOP void", "block"),
         avx2_function=function("OPKIT_AVX2 static void", "avx2"),
+        fp16_function=_fp16_function(spec, function) if spec.fp16_math else "",
+        fp16_choice=_FP16_CHOICE.format(lower=spec.lower) if spec.fp16_math else "",
         params=wrapped(
             f"    const struct {spec.lower}_params *params = ",
             [f"(const struct {spec.lower}_params *)loop->params"],
@@ -85,7 +95,7 @@ def _loop(spec: OpSpec, notice: str, tabulates: bool, include: str, scalar: str)
                 f"    {_stored_as(spec, output)} *{output.name};",
             ]
         ),
-        call=wrapped(f"        block.{output.name}[i] = {spec.lower}_of(", elements, ");"),
+        call=_call(spec, math),
         count=str(count + 1),
         output=str(count),
         loads="\n".join(
@@ -118,6 +128,52 @@ def _loop(spec: OpSpec, notice: str, tabulates: bool, include: str, scalar: str)
         output_name=output.name,
         mismatch=_mismatch(names, output.name),
     )
+
+
+def _call(spec: OpSpec, math: str) -> str:
+    """Return the statements that compute a block."""
+    inputs = [f"block.{each.name}" for each in spec.inputs]
+    output = f"block.{spec.outputs[0].name}"
+    if re.search(rf"\b{spec.lower}_row\s*\(", without_comments(math)):
+        return wrapped(f"    {spec.lower}_row(", [*inputs, output, "count", "&values"], ");")
+    elements = [*(f"{name}[i]" for name in inputs), "&values"]
+    call = wrapped(f"        {output}[i] = {spec.lower}_of(", elements, ");")
+    return f"    OPKIT_VECTORIZE\n    for (size_t i = 0; i < count; i++) {{\n{call}\n    }}"
+
+
+_FP16_CHOICE = """\
+#if defined(OPKIT_FP16)
+        if (opkit_has_fp16()) {{
+            {lower}_compute_fp16(block, count, params);
+        }} else
+#endif
+"""
+
+
+def _fp16_function(spec: OpSpec, function: Callable[[str, str], str]) -> str:
+    """Return the block in halves, between blank lines.
+
+    Args:
+        spec: the operator.
+        function: (its start, the end of its name) -> the head of a function of a block.
+    """
+    output = f"        block.{spec.outputs[0].name}[i] = "
+    elements = [f"(opkit_fp16)block.{each.name}[i]" for each in spec.inputs]
+    call = wrapped(f"{output}(float){spec.lower}_of_half(", [*elements, "&values"], ");")
+    return f"""
+#if defined(OPKIT_FP16)
+/* The same in halves, for processors with their arithmetic: 8 at a time. */
+{function("OPKIT_FP16 __attribute__((flatten)) static void", "fp16")}
+{{
+    const struct {spec.lower}_params values = *params;
+
+    OPKIT_FP16_LOOP
+    for (size_t i = 0; i < count; i++) {{
+{call}
+    }}
+}}
+#endif
+"""
 
 
 _ABOUT = """\
@@ -209,19 +265,46 @@ def scalar_file(spec: OpSpec) -> str:
         unused="\n".join(f"    (void){name};" for name in unused),
         so_far=comment(f"{PLACEHOLDER} Until then, {so_far}.", indent=4),
         result=names[first] if copies else "0",
+        half=_half_function(spec, unused, names[first] if copies else "0"),
     )
+
+
+def _half_function(spec: OpSpec, unused: list[str], result: str) -> str:
+    """Return the initial function of halves, with `fp16_math`."""
+    if not spec.fp16_math:
+        return ""
+    lines = "\n".join(f"    (void){name};" for name in unused)
+    return f"""
+#if defined(OPKIT_FP16)
+/* The same of halves, for processors with their arithmetic. */
+{half_declaration(spec)}
+{{
+{lines}
+
+    return {result};
+}}
+#endif
+"""
 
 
 def declaration(spec: OpSpec) -> str:
     """Return the declaration of `<op>_of`, the user's function of one element."""
-    return wrapped(
+    return _declaration(
+        spec,
         f"static inline {number_type(spec, spec.outputs[0])} {spec.lower}_of(",
-        [
-            *(f"{number_type(spec, each)} {_argument(each)}" for each in spec.inputs),
-            f"const struct {spec.lower}_params *params",
-        ],
-        ")",
+        [number_type(spec, each) for each in spec.inputs],
     )
+
+
+def half_declaration(spec: OpSpec) -> str:
+    """Return the declaration of `<op>_of_half`, the same of halves."""
+    start = f"OPKIT_FP16_INLINE opkit_fp16 {spec.lower}_of_half("
+    return _declaration(spec, start, ["opkit_fp16" for _ in spec.inputs])
+
+
+def _declaration(spec: OpSpec, start: str, types: list[str]) -> str:
+    named = [f"{type_} {_argument(each)}" for type_, each in zip(types, spec.inputs, strict=True)]
+    return wrapped(start, [*named, f"const struct {spec.lower}_params *params"], ")")
 
 
 def _argument(input_: Tensor) -> str:

@@ -168,7 +168,7 @@ def generated_files(
         **headers("compute/*.h"),
     }
     if spec.elementwise:
-        files[spec.compute_header] = elementwise.generated_loop(spec)
+        files[spec.compute_header] = elementwise.generated_loop(spec, math)
     for runtime in runtimes:
         files |= runtime.files.generated(spec, reference)
         if spec.elementwise:

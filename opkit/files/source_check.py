@@ -1,7 +1,7 @@
 """Likely bugs in the user's math in C and reference in numpy, found by the names in their texts.
 
 Names that op.yml does not have; params that the math does not read; `threads` in op.yml without a
-loop that could use them.
+loop that could use them, `fp16_math` without a function of halves.
 """
 
 from __future__ import annotations
@@ -218,6 +218,23 @@ def _shape_params(reference: Path) -> set[str]:
     return found
 
 
+HALVES = "include/opkit/compute/fp16.h"
+"""The header with functions of halves, in a repository."""
+
+
+def missing_half_function(root: Path, spec: OpSpec) -> list[Complaint]:
+    """Return a complaint if an elementwise operator with `fp16_math` has no function of halves."""
+    texts = texts_of_math(root, spec)
+    name = f"{spec.lower}_of_half"
+    code = without_comments("\n".join(texts.values()))
+    if not (spec.elementwise and spec.fp16_math and texts) or re.search(rf"\b{name}\b", code):
+        return []
+    arguments = "".join(f"opkit_fp16 {each.name}, " for each in spec.inputs)
+    written = f"opkit_fp16 {name}({arguments}const struct {spec.lower}_params *params)"
+    hint = f"add `OPKIT_FP16_INLINE {written}` inside `#if defined(OPKIT_FP16)`, see {HALVES}"
+    return [Complaint(spec.math_file, f"`fp16_math` in op.yml needs {name}", hint=hint)]
+
+
 LOOP = "opkit_parallel_for"
 """The function that runs a loop in several threads."""
 
@@ -227,18 +244,26 @@ def has_loop(root: Path, spec: OpSpec) -> bool:
     return any(LOOP in without_comments(text) for text in texts_of_math(root, spec).values())
 
 
-def idle_threads(root: Path, spec: OpSpec) -> list[Complaint]:
-    """Return a note if the math calls no parallel loop, though op.yml has threads.
+def idle_keys(root: Path, spec: OpSpec) -> list[Complaint]:
+    """Return a note about `threads` and `fp16_math` in op.yml if the math does not use them.
 
-    Generated math has such loops. Math as generated for the user to write, or in a missing file,
-    has no complaint.
+    Generated math does. Math as generated for the user to write, or in a missing file, has no
+    complaint.
     """
     file = spec.math_file
     texts = texts_of_math(root, spec)
-    if not spec.has_threads or spec.elementwise or PLACEHOLDER in texts.get(file, PLACEHOLDER):
+    if spec.elementwise or PLACEHOLDER in texts.get(file, PLACEHOLDER):
         return []
-    if has_loop(root, spec):
-        return []
-    problem = f"`threads` in op.yml has no effect: the math does not call {LOOP}"
-    hint = "call it for the outermost loop (include/opkit/compute/parallel.h), or delete the key"
-    return [Complaint(file, problem, hint=hint, severity="note")]
+    code = without_comments("\n".join(texts.values()))
+    found = []
+    if spec.has_threads and LOOP not in code:
+        problem = f"`threads` in op.yml has no effect: the math does not call {LOOP}"
+        hint = (
+            "call it for the outermost loop (include/opkit/compute/parallel.h), or delete the key"
+        )
+        found.append(Complaint(file, problem, hint=hint, severity="note"))
+    if spec.fp16_math and "OPKIT_FP16" not in code:
+        problem = "`fp16_math` in op.yml has no effect: the math has no OPKIT_FP16"
+        hint = f"compute in halves there ({HALVES}), or delete the key"
+        found.append(Complaint(file, problem, hint=hint, severity="note"))
+    return found

@@ -299,6 +299,10 @@ _BUILD_KEYS: Schema = {
             any_case_words([AUTO]),
         ],
     },
+    "fp16_math": {
+        "description": "true: compute in halves on processors with their arithmetic.",
+        "type": "boolean",
+    },
 }
 
 

@@ -74,7 +74,7 @@ def _repository(
     if spec is None:
         return
     from opkit import repository
-    from opkit.files.source_check import idle_threads, unread_params
+    from opkit.files.source_check import idle_keys, unread_params
 
     missing = repository.missing(root, spec)
     yield from missing
@@ -90,7 +90,7 @@ def _repository(
     with _cache() as cache:
         yield from repository.drift(root, spec, cache)
     yield from unread_params(root, spec)
-    yield from idle_threads(root, spec)
+    yield from idle_keys(root, spec)
 
 
 def _refusals(root: Path) -> Iterator[Complaint]:

@@ -147,6 +147,45 @@ def test_type_hint(type_: str, runtime: str, hint: str) -> None:
     assert complaint.message.startswith(f"invalid '{type_}' (expected VX_TYPE_BOOL, VX_TYPE_ARRAY")
 
 
+def test_fp16_math_is_for_runtimes_of_processors_with_it() -> None:
+    text = changed(("[rknn2]", "[rknn, rknn2]\nfp16_math: true"))
+    spec, found = runtimes.complaints(text, "some.yml")
+    assert spec is not None
+    assert spec.fp16_math
+    assert [(each.severity, str(each)) for each in found] == [
+        (
+            "note",
+            "some.yml:3: fp16_math: without effect for rknn: with RKNN-Toolkit, none of its "
+            "targets has arithmetic of halves",
+        )
+    ]
+    for line, problem in (
+        (
+            "[pplnn]\nfp16_math: true",
+            "no runtime of the operator computes with halves: with PPLNN, none of its targets has "
+            "arithmetic of halves; delete the key; it is for rknn2",
+        ),
+        ("[rknn2]\nfp16_math: 1", "invalid '1' (expected true, false)"),
+    ):
+        _, (complaint,) = runtimes.complaints(changed(("[rknn2]", line)), "some.yml")
+        assert (complaint.line, complaint.field) == (3, "fp16_math")
+        assert str(complaint).endswith(problem)
+
+
+def test_fp16_math_is_for_floats() -> None:
+    text = """\
+name: Twice
+runtimes: [rknn2]
+elementwise: true
+fp16_math: true
+inputs: {x: {type: VX_TYPE_TENSOR, dtype: int32}}
+outputs: {y: {type: VX_TYPE_TENSOR}}
+"""
+    _, (complaint,) = runtimes.complaints(text, "some.yml")
+    assert "'x' is int32 (expected float16, float32)" in str(complaint)
+    assert complaint.line == 4
+
+
 def test_note_on_runtime_without_threads() -> None:
     text = changed(("[rknn2]", "[rknn, rknn2, pplnn]\nthreads: auto"))
     spec, found = runtimes.complaints(text, "some.yml")

@@ -96,7 +96,8 @@ def _tensor(array: Array) -> _Tensor:
 def files(folder: Path, spec: OpSpec, texts: Mapping[str, str]) -> Path:
     """Write the files of an operator, with other texts in place of its own; return the folder."""
     own = once_only_files(spec)
-    generated = generated_files(spec, own[f"{spec.lower}_reference.py"])
+    math = texts.get(spec.math_file, "")
+    generated = generated_files(spec, own[f"{spec.lower}_reference.py"], math)
     for path, text in {**own, **generated, **texts}.items():
         if path.endswith((".h", ".vx", ".c")):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -104,10 +105,10 @@ def files(folder: Path, spec: OpSpec, texts: Mapping[str, str]) -> Path:
     return folder
 
 
-def scalar_file(spec: OpSpec, body: str) -> str:
+def scalar_file(spec: OpSpec, body: str, after: str = "") -> str:
     """Return the text of `<op>_scalar.h`, with another body of the function of one element."""
     declaration, _ = once_only_files(spec)[spec.math_file].split("\n{\n")
-    return f"{declaration}\n{{\n    (void)params;\n    {body}\n}}\n\n#endif\n"
+    return f"{declaration}\n{{\n    (void)params;\n    {body}\n}}\n{after}\n#endif\n"
 
 
 IN_PARTS = """\
@@ -126,7 +127,9 @@ static void in_parts(size_t count, size_t grain, opkit_loop_body body, const voi
 """C that splits the loop, as several cores would."""
 
 
-def compiled(folder: Path, spec: OpSpec, body: str, *flags: str, before: str = "") -> Loop:
+def compiled(
+    folder: Path, spec: OpSpec, body: str, *flags: str, before: str = "", after: str = ""
+) -> Loop:
     """Compile the loop around a body of the function of one element.
 
     Args:
@@ -135,8 +138,9 @@ def compiled(folder: Path, spec: OpSpec, body: str, *flags: str, before: str = "
         body: the statements of the function.
         *flags: more flags of the compiler.
         before: C before the loop.
+        after: C after the function of one element.
     """
-    files(folder, spec, {spec.math_file: scalar_file(spec, body)})
+    files(folder, spec, {spec.math_file: scalar_file(spec, body, after)})
     source = folder / "run.c"
     exports = _EXPORTS.format(lower=spec.lower, table=", table" if has_table(spec) else "")
     exports += _RELEASE if has_table(spec) else ""

@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opkit.description.spec import OpSpec
+from opkit.files.elementwise import own_loop
 from opkit.runtimes import parse
+from opkit.runtimes.rknn.elementwise_vx import scalar_in_opencl
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.flags import EXACT
 from tests.compiling import HOST, LANGUAGES, compile_c
@@ -257,3 +259,29 @@ def test_generated_loop_compiles_without_warnings(tmp_path: Path, language: str)
         flags = ("-c", "-O2", "-Wno-unused-function", "-Wconversion", "-Wshadow", *includes)
         run = compile_c(folder / "run.o", *flags, source, language=language)
         assert run.returncode == 0, run.stderr
+
+
+def test_function_of_rows_is_for_the_cpu(tmp_path: Path) -> None:
+    """It replaces the calls for single elements, in blocks without gaps; not in the VX kernel."""
+    spec = operator(2)
+    row = """
+#if defined(OPKIT_ELEMENTWISE_H)
+static inline void mix_row(const float *x, const float *y, float *output, size_t count,
+                           const struct mix_params *params)
+{
+    (void)params;
+
+    for (size_t i = 0; i < count; i++) {
+        output[i] = 100.0f * x[i] + y[i];
+    }
+}
+#endif
+"""
+    text = scalar_file(spec, "return x - y;", row)
+    assert "mix_row" not in scalar_in_opencl(spec, text)
+    assert "mix_row(block.x, block.y, block.output, count, &values);" in own_loop(spec, text)
+    loop = compiled(tmp_path, spec, "return x - y;", after=row)
+    x, y = np.arange(4000, dtype=np.float32).reshape(4, 1000), np.ones(1000, np.float32)
+    result = np.zeros_like(x)
+    assert loop.run([x, y], result) == ""
+    np.testing.assert_array_equal(result, 100 * x + y)

@@ -13,9 +13,9 @@ def once_only_files(spec: OpSpec) -> dict[str, str]:
     return skeletons.once_only_files(spec, runtimes.selected(spec))
 
 
-def generated_files(spec: OpSpec, reference: str) -> dict[str, str]:
-    """Return path -> text of the generated files."""
-    math = once_only_files(spec)[spec.math_file]
+def generated_files(spec: OpSpec, reference: str, math: str = "") -> dict[str, str]:
+    """Return path -> text of the generated files; the math is by default the initial one."""
+    math = math or once_only_files(spec)[spec.math_file]
     return generation.generated_files(spec, reference, runtimes.selected(spec), math)
 
 

@@ -3,6 +3,7 @@
 #define SCALARMISH_SCALAR_H
 
 #include "generated/scalarmish.h"
+#include "include/opkit/compute/fp16.h"
 #include "include/opkit/compute/math.h"
 
 static inline float scalarmish_of(float x, const struct scalarmish_params *params)
@@ -15,5 +16,18 @@ static inline float scalarmish_of(float x, const struct scalarmish_params *param
 
     return x * (above / (above + 2.0F));
 }
+
+#if defined(OPKIT_FP16)
+OPKIT_FP16_INLINE opkit_fp16 scalarmish_of_half(opkit_fp16 x,
+                                                const struct scalarmish_params *params)
+{
+    (void)params;
+
+    const opkit_fp16 two = (opkit_fp16)2.0F;
+    const opkit_fp16 e = opkit_fp16_exp(opkit_fp16_at_most(x, (opkit_fp16)5.0F));
+    const opkit_fp16 n = e * (e + two);
+    return x * (n / (n + two));
+}
+#endif
 
 #endif

@@ -3,6 +3,7 @@
 #define SCALARTANH_SCALAR_H
 
 #include "generated/scalartanh.h"
+#include "include/opkit/compute/fp16.h"
 #include "include/opkit/compute/math.h"
 
 static inline float scalartanh_of(float x, const struct scalartanh_params *params)
@@ -11,5 +12,15 @@ static inline float scalartanh_of(float x, const struct scalartanh_params *param
 
     return opkit_tanh(x);
 }
+
+#if defined(OPKIT_FP16)
+OPKIT_FP16_INLINE opkit_fp16 scalartanh_of_half(opkit_fp16 x,
+                                                const struct scalartanh_params *params)
+{
+    (void)params;
+
+    return opkit_fp16_tanh(x);
+}
+#endif
 
 #endif

@@ -19,10 +19,7 @@ $block_function
 {
     const struct ${lower}_params values = *params; /* a copy, which no element overwrites */
 
-    OPKIT_VECTORIZE
-    for (size_t i = 0; i < count; i++) {
 $call
-    }
 }
 
 #if defined(OPKIT_AVX2)
@@ -32,7 +29,7 @@ $avx2_function
     ${lower}_compute_block(block, count, params);
 }
 #endif
-
+$fp16_function
 /* Computes a part of the output, block by block. */
 static void ${lower}_compute_part(const void *context, size_t begin, size_t end)
 {
@@ -51,7 +48,7 @@ $loads
             ${lower}_compute_avx2(block, count, params);
         } else
 #endif
-        {
+$fp16_choice        {
             ${lower}_compute_block(block, count, params);
         }
         opkit_store_block(loop, begin, count, &buffers[$output]);

@@ -24,5 +24,5 @@ $unused
 $so_far
     return $result;
 }
-
+$half
 #endif

@@ -76,6 +76,12 @@ _DEFINITION = re.compile(
     r"^[ \t]*(?:[A-Za-z_][\w \t*]*?[ \t*])(\w+)\s*\([^;{}()]*\)\s*\{", re.MULTILINE
 )
 _GUARD = re.compile(r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)\s+#[ \t]*define[ \t]+\1\b", re.MULTILINE)
+_FOR_CPU = re.compile(
+    r"^[ \t]*#[ \t]*if[ \t]+defined\((?:OPKIT_FP16|OPKIT_ELEMENTWISE_H)\).*?"
+    r"^[ \t]*#[ \t]*endif[^\n]*\n",
+    re.MULTILINE | re.DOTALL,
+)
+"""Functions for the CPU: those of halves, and of rows."""
 _DOUBLE = re.compile(r"(?<![\w.])(\d+\.\d*|\.\d+)([eE][+-]?\d+)?(?![\w.])")
 
 
@@ -89,6 +95,7 @@ def scalar_in_opencl(spec: OpSpec, text: str) -> str:
     Raises:
         SourceError: OpenCL C has no such word, or the kernel has its name.
     """
+    text = _FOR_CPU.sub(lambda found: "\n" * found[0].count("\n"), text)
     for line, problem in _problems(spec, text):
         problem = f"rknn_kernel_{spec.lower}.vx: {problem}"
         hint = "write `kernels: [cpu]` in op.yml for an operator without a VX kernel"

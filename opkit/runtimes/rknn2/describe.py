@@ -198,6 +198,7 @@ DESCRIBE = RuntimeDescription(
     limits=LIMITS,
     tensor_types=TENSOR_TYPES,
     single_thread="",
+    no_fp16="",
     keys=KEYS,
     settings=read_settings,
     name_refusal=_name_refusal,

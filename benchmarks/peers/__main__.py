@@ -1,0 +1,215 @@
+"""Compare the math with other libraries': SLEEF, XNNPACK and OpenBLAS, in one thread.
+
+    python -m benchmarks.peers FOLDER [--works exp ...] [--runs 200] [--output benchmarks]
+
+FOLDER has the unpacked packages of Debian (`dpkg -x`) in amd64/ and arm64/: libsleef3,
+libsleef-dev, libxnnpack0, libxnnpack-dev, libpthreadpool0, libpthreadpool-dev, libcpuinfo0,
+libopenblas0-pthread, libopenblas-pthread-dev, libgfortran5, libgcc-s1, for amd64 libquadmath0, for
+arm64 libc6 and libstdc++6. Both sides are programs of their own: on this PC the time of the fastest
+call counts, on 64-bit ARM instructions, by qemu, and cycles, by llvm-mca (benchmarks/boards.py).
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks import board_cycles, calls, instructions, results_file
+from benchmarks.programs import compiler_version, run
+from opkit.check.executors import emulator
+from opkit.description.parser import PC
+from opkit.toolchains.flags import EXACT, optimization
+
+HERE = Path(__file__).resolve().parent
+ROOT = 256  # as in program.c
+KEYS, HEAD = 197, 64
+BOARD = "aarch64"
+QEMU_CPU = "cortex-a76"
+"""The processor for which the libraries choose their code."""
+PROCESSORS = [each for each in board_cycles.PROCESSORS if each.has_halves]
+
+
+@dataclass(frozen=True)
+class Work:
+    """The same work of both sides.
+
+    Attributes:
+        title: in the table.
+        operator: ours, of `calls`.
+        peer: its name in program.c.
+        libraries: that do it there.
+        elements: for which the figures are.
+    """
+
+    title: str
+    operator: str
+    peer: str
+    libraries: str
+    elements: int = ROOT**2
+
+
+WORKS = {
+    each.peer: each
+    for each in (
+        Work("exp", "scalar_exp", "exp", "SLEEF"),
+        Work("tanh", "scalar_tanh", "tanh", "SLEEF"),
+        Work("erf", "scalar_erf", "erf", "SLEEF"),
+        Work("sigmoid", "scalar_sigmoid", "sigmoid", "SLEEF's exp"),
+        Work("sigmoid", "scalar_sigmoid", "sigmoid_xnnpack", "XNNPACK"),
+        Work("Gelu", "scalar_gelu", "gelu", "SLEEF's erf"),
+        Work("softmax of 256 rows", "softmax", "softmax", "XNNPACK"),
+        Work(
+            "Attention, a head, per query and key",
+            "attention",
+            "attention",
+            "OpenBLAS, XNNPACK",
+            KEYS**2,
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Peers:
+    """The program of the other libraries for an ABI.
+
+    Attributes:
+        path: the program.
+        command: that runs it, up to the program.
+    """
+
+    path: Path
+    command: tuple[str, ...]
+
+
+def peers(packages: Path, folder: Path, abi: str) -> Peers:
+    """Build the program of the other libraries."""
+    root = (packages / {PC: "amd64", BOARD: "arm64"}[abi]).resolve()
+    root = root / "root" if (root / "root").is_dir() else root
+    triple = {PC: "x86_64-linux-gnu", BOARD: "aarch64-linux-gnu"}[abi]
+    libraries = root / "usr/lib" / triple
+    blas = libraries / "openblas-pthread"
+    own = [libraries / "libXNNPACK.so.0", libraries / "libsleef.so.3", blas / "libopenblas.so.0"]
+    headers = [f"-I{root}/usr/include{each}" for each in ("", f"/{triple}")]
+    headers += [f"-I{root}/usr/include/{triple}/openblas-pthread"]
+    output = folder / f"peers_{abi}"
+    flags = ["-std=c11", "-O2", "-w", *(["-mavx2", "-mfma"] if abi == PC else [])]
+    paths = f"-Wl,-rpath-link,{libraries}:{root}/lib/{triple}"
+    compiler = "gcc" if abi == PC else f"{triple}-gcc"
+    linked = [*map(str, own), paths, "-lm", "-o", str(output)]
+    run([compiler, *flags, *headers, str(HERE / "program.c"), *linked])
+    variables = {
+        "LD_LIBRARY_PATH": f"{libraries}:{blas}",
+        "OPENBLAS_NUM_THREADS": "1",
+        **({"OPENBLAS_CORETYPE": "HASWELL"} if abi == PC else {}),
+    }
+    assignments = [f"{name}={value}" for name, value in variables.items()]
+    if abi == PC:
+        return Peers(output, ("env", *assignments))
+    passed = [word for each in assignments for word in ("-E", each)]
+    return Peers(output, (*emulator(abi), "-cpu", QEMU_CPU, "-L", str(root), *passed))
+
+
+def ours(work: Work, folder: Path, abi: str) -> calls.Program:
+    """Build the project's program of a work."""
+    spec = calls.write(work.operator, folder)
+    if work.operator == "attention":
+        _write_attention(folder)
+    else:
+        calls.write_call(spec, calls.call_of(work.operator, ROOT), folder)
+    flags = (*optimization(abi, "zig"), *EXACT)
+    return calls.compiled(folder, abi, flags, f"ours_{abi}")
+
+
+def _write_attention(folder: Path) -> None:
+    spec = calls.write("attention", folder)
+    one, head = (1,), (1, 1, KEYS, HEAD)
+    shapes = {"attn_mask": one, "past_key": one, "past_value": one, "nonpad_kv_seqlen": one}
+    tensors = {each.name: head for each in (*spec.inputs, *spec.outputs)}
+    params = {"left_window_size": "-1", "right_window_size": "-1", "scale": "0.125F"}
+    calls.write_call(spec, calls.Call({**tensors, **shapes}, params), folder)
+    case = folder / "case.h"
+    absent = "inputs.nonpad_kv_seqlen.type = OPKIT_INT64, inputs.nonpad_kv_seqlen.int64 = &absent, "
+    text = case.read_text().replace("#define CALL ", f"#define CALL {absent}")
+    text = text.replace("inputs.nonpad_kv_seqlen.type", "(inputs.nonpad_kv_seqlen.type", 1)
+    text = text.replace("&outputs)\n", "&outputs))\n")
+    case.write_text(f"{text}static int64_t absent = -1;\n")
+
+
+def counted(
+    command: Sequence[str], path: Path, arguments: Sequence[str], log: Path
+) -> Mapping[str, float]:
+    """Return the instructions and cycles of a call."""
+    blocks = instructions.executed(command, path, arguments, log)
+    assert blocks is not None
+    text = board_cycles.logged(log)
+    log.unlink()
+    found: dict[str, float] = {"instructions": instructions.total(blocks)}
+    for processor in PROCESSORS:
+        cycles = board_cycles.cycles(path, blocks, processor, text)
+        assert cycles is not None, "llvm-mca not found"
+        found[processor.name] = cycles
+    return found
+
+
+def section(packages: Path, names: Sequence[str], runs: int) -> str:
+    """Measure, and return the benchmark's section of RESULTS.md."""
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        theirs = {abi: peers(packages, folder, abi) for abi in (PC, BOARD)}
+        for each in map(WORKS.__getitem__, names):
+            own = {abi: ours(each, folder / f"{each.peer}_{abi}", abi) for abi in (PC, BOARD)}
+            other = theirs[PC]
+            words = (
+                [str(own[PC].path), "time", str(runs)],
+                [*other.command, str(other.path), "time", each.peer, str(runs)],
+            )
+            turns = [[float(run(command)) for command in words] for _ in range(3)]
+            times = tuple(map(min, *turns))
+            log = folder / "log"
+            figures = [
+                counted(own[BOARD].command, own[BOARD].path, ["call"], log),
+                counted(theirs[BOARD].command, theirs[BOARD].path, ["call", each.peer], log),
+            ]
+            cells = [_pair(times[0], times[1], each.elements)]
+            cells += [_pair(figures[0][key], figures[1][key], each.elements) for key in figures[0]]
+            rows.append([each.title, each.libraries, *cells])
+            print(" | ".join(rows[-1]), flush=True)
+    head = ["", "beside", "PC, ns", "instructions", *(each.name for each in PROCESSORS)]
+    return f"""\
+## Other libraries
+
+    python -m benchmarks.peers FOLDER --output benchmarks
+
+{results_file.machine()},
+{compiler_version(BOARD)}; Debian's SLEEF 3.5.1 (u10), XNNPACK 2022-02-16, OpenBLAS
+0.3.21. Ours / theirs, and the quotient, per element: of 2^16 floats; of {KEYS} queries
+and keys with {HEAD} features. On this PC AVX2, but XNNPACK takes what it finds; the fastest of
+{3 * runs} calls. Instructions by qemu as {QEMU_CPU}, cycles by llvm-mca.
+
+{results_file.table(head, rows)}
+"""
+
+
+def _pair(own: float, other: float, elements: int) -> str:
+    return f"{own / elements:.2f} / {other / elements:.2f}: {own / other:.2f}"
+
+
+def main() -> None:
+    """Measure, print, and write with --output."""
+    parser = results_file.parser("peers", __doc__, runs=200)
+    parser.add_argument("folder", type=Path, help="of the unpacked packages")
+    parser.add_argument("--works", nargs="+", choices=WORKS, default=[*WORKS])
+    options = parser.parse_args()
+    if not os.access(options.folder, os.R_OK):
+        parser.error(f"{options.folder} cannot be read")
+    text = section(options.folder, options.works, options.runs)
+    results_file.finish(options.output, "peers", text)
+
+
+if __name__ == "__main__":
+    main()

@@ -36,7 +36,8 @@ def normal_cdf(x: Doubles) -> Doubles:
 
 
 def gelu_by_tanh(x: Doubles) -> Doubles:
-    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    found: Doubles = 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    return found
 
 
 with np.errstate(all="ignore"):

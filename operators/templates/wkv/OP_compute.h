@@ -1,70 +1,48 @@
+{% set keys = spec.inputs|map(attribute="name")|reject("in", ["v", "past_state"])|list %}
+{% set inputs = "const struct " ~ lower ~ "_inputs *inputs" %}
+{% set part = upper ~ "_GRAIN" %}
+{% set shapes = {"u": "[heads, key size]"} %}
+{% set call = "const struct " ~ lower ~ "_call *call" %}
 /*
- * The math of WKV6: the time mixing of RWKV-6, by a matrix state for each head.
+ * The math of {{ spec.name }}: time mixing by a matrix state for each head.
  *
  * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
- * in wkv6_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in all.
+ * in {{ lower }}_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in all.
  * Floating-point tensors are arrays of float, also if the model has float16.
  *
  * A part of the work is some columns of one head: they stay in the cache for all positions.
  */
-#ifndef WKV6_COMPUTE_H
-#define WKV6_COMPUTE_H
+#ifndef {{ upper }}_COMPUTE_H
+#define {{ upper }}_COMPUTE_H
 
 #include <string.h>
 
-#include "generated/wkv6.h"
+#include "generated/{{ lower }}.h"
 #include "include/opkit/compute/math.h"
 #include "include/opkit/compute/matrix_state.h"
 #include "include/opkit/compute/parallel.h"
 #include "include/opkit/compute/processor.h"
 
 enum {
-    WKV6_GRAIN = 65536 /* elements of states that are worth a thread */
+    {{ upper }}_GRAIN = 65536 /* elements of states that are worth a thread */
 };
 
 /* Inlines a function into its callers, so that it is compiled for the same processors. */
-#define WKV6_INLINE __attribute__((always_inline)) static inline
+#define {{ upper }}_INLINE __attribute__((always_inline)) static inline
 
 /* A call: its tensors, and its sizes. */
-struct wkv6_call {
-    const float *r, *w, *k, *v, *u, *past;
+struct {{ lower }}_call {
+    const float *{{ keys|join(", *") }}, *v, *past;
     float *y, *present;
     size_t positions, heads;
     size_t keys, values; /* rows and columns of a state */
     size_t parts; /* of the columns of a state */
 };
 
-/*
- * Steps the state by one position. Returns the receptance times the state before it, to which u
- * times the product of key and value is added.
- */
-WKV6_INLINE struct opkit_state_row wkv6_step(const struct wkv6_call *call, size_t place,
-                                             size_t head, const struct opkit_state_row *value,
-                                             struct opkit_state_row *state)
-{
-    const size_t keys = call->keys;
-    const float *r = call->r + place * keys, *w = call->w + place * keys;
-    const float *k = call->k + place * keys, *u = call->u + head * keys;
-    float factors[OPKIT_STATE_ROWS];
-    struct opkit_state_row sums;
-
-    memset(&sums, 0, sizeof sums);
-    for (size_t i = 0; i < keys; i++) {
-        factors[i] = opkit_exp(w[i]);
-    }
-    for (size_t i = 0; i < keys; i++) {
-        for (size_t j = 0; j < OPKIT_STATE_VECTORS; j++) {
-            const opkit_state_vector product = k[i] * value->vectors[j];
-
-            sums.vectors[j] += r[i] * (state[i].vectors[j] + u[i] * product);
-            state[i].vectors[j] = factors[i] * state[i].vectors[j] + product;
-        }
-    }
-    return sums;
-}
+{{ own }}
 
 /* Computes some columns of a head, from the column `first` on, for all positions. */
-WKV6_INLINE void wkv6_run(const struct wkv6_call *call, size_t batch, size_t head, size_t first)
+{{ upper }}_INLINE void {{ lower }}_run({{ call }}, size_t batch, size_t head, size_t first)
 {
     const size_t values = call->values, width = opkit_state_width(values, first);
     const size_t matrix = (batch * call->heads + head) * call->keys * values + first;
@@ -75,31 +53,31 @@ WKV6_INLINE void wkv6_run(const struct wkv6_call *call, size_t batch, size_t hea
         const size_t place = (batch * call->positions + i) * call->heads + head;
         const size_t column = place * values + first;
         const struct opkit_state_row value = opkit_state_load_row(call->v + column, width);
-        const struct opkit_state_row found = wkv6_step(call, place, head, &value, state);
+        const struct opkit_state_row found = {{ lower }}_step(call, place, head, &value, state);
 
         opkit_state_store_row(&found, call->y + column, width);
     }
     opkit_state_store(state, call->keys, call->present + matrix, values, width);
 }
 
-static void wkv6_run_baseline(const struct wkv6_call *call, size_t batch, size_t head, size_t first)
+static void {{ lower }}_run_baseline({{ call }}, size_t batch, size_t head, size_t first)
 {
-    wkv6_run(call, batch, head, first);
+    {{ lower }}_run(call, batch, head, first);
 }
 
 #if defined(OPKIT_AVX2)
 /* The same for processors with AVX2: a vector is one register. */
-OPKIT_AVX2 static void wkv6_run_avx2(const struct wkv6_call *call, size_t batch, size_t head,
+OPKIT_AVX2 static void {{ lower }}_run_avx2({{ call }}, size_t batch, size_t head,
                                      size_t first)
 {
-    wkv6_run(call, batch, head, first);
+    {{ lower }}_run(call, batch, head, first);
 }
 #endif
 
 /* Computes parts of the columns of all states. */
-static void wkv6_part(const void *context, size_t begin, size_t end)
+static void {{ lower }}_part(const void *context, size_t begin, size_t end)
 {
-    const struct wkv6_call *call = (const struct wkv6_call *)context;
+    const struct {{ lower }}_call *call = (const struct {{ lower }}_call *)context;
 
     for (size_t i = begin; i < end; i++) {
         const size_t head = i / call->parts % call->heads;
@@ -108,16 +86,16 @@ static void wkv6_part(const void *context, size_t begin, size_t end)
 
 #if defined(OPKIT_AVX2)
         if (opkit_has_avx2()) {
-            wkv6_run_avx2(call, batch, head, first);
+            {{ lower }}_run_avx2(call, batch, head, first);
             continue;
         }
 #endif
-        wkv6_run_baseline(call, batch, head, first);
+        {{ lower }}_run_baseline(call, batch, head, first);
     }
 }
 
 /* Whether a tensor of floats has `size` elements for each position. */
-static bool wkv6_is_rows(const struct opkit_tensor *tensor, size_t count, size_t positions,
+static bool {{ lower }}_is_rows(const struct opkit_tensor *tensor, size_t count, size_t positions,
                          size_t size)
 {
     return tensor->type == OPKIT_FLOAT32 && tensor->rank == 3 && tensor->shape[0] == count &&
@@ -125,8 +103,8 @@ static bool wkv6_is_rows(const struct opkit_tensor *tensor, size_t count, size_t
 }
 
 /* Checks the tensors; computes the sizes. Returns NULL, or an error message. */
-static const char *wkv6_check(const struct wkv6_inputs *inputs, const struct wkv6_outputs *outputs,
-                              struct wkv6_call *call)
+static const char *{{ lower }}_check({{ inputs }}, const struct {{ lower }}_outputs *outputs,
+                              struct {{ lower }}_call *call)
 {
     const struct opkit_tensor *past = &inputs->past_state, *present = &outputs->present_state;
     const size_t count = past->shape[0], heads = past->shape[1], positions = inputs->r.shape[1];
@@ -136,23 +114,22 @@ static const char *wkv6_check(const struct wkv6_inputs *inputs, const struct wkv
         return "past_state must be [N, heads, key size, value size], with keys of 1 to 512 "
                "elements";
     }
-    if (!wkv6_is_rows(&inputs->r, count, positions, heads * keys)) {
-        return "r must be [N, S, heads * key size]";
-    }
-    if (!wkv6_is_rows(&inputs->w, count, positions, heads * keys)) {
-        return "w must be [N, S, heads * key size]";
-    }
-    if (!wkv6_is_rows(&inputs->k, count, positions, heads * keys)) {
-        return "k must be [N, S, heads * key size]";
-    }
+{% for name in keys %}
+{% if name == "u" %}
     if (inputs->u.type != OPKIT_FLOAT32 || inputs->u.rank != 2 || inputs->u.shape[0] != heads ||
         inputs->u.shape[1] != keys) {
         return "u must be [heads, key size]";
     }
-    if (!wkv6_is_rows(&inputs->v, count, positions, heads * values)) {
+{% else %}
+    if (!{{ lower }}_is_rows(&inputs->{{ name }}, count, positions, heads * keys)) {
+        return "{{ name }} must be [N, S, heads * key size]";
+    }
+{% endif %}
+{% endfor %}
+    if (!{{ lower }}_is_rows(&inputs->v, count, positions, heads * values)) {
         return "v must be [N, S, heads * value size]";
     }
-    if (!wkv6_is_rows(&outputs->y, count, positions, heads * values) ||
+    if (!{{ lower }}_is_rows(&outputs->y, count, positions, heads * values) ||
         present->type != OPKIT_FLOAT32 || present->rank != past->rank ||
         memcmp(present->shape, past->shape, sizeof past->shape) != 0) {
         return "y must have the shape of v, and present_state that of past_state";
@@ -168,39 +145,36 @@ static const char *wkv6_check(const struct wkv6_inputs *inputs, const struct wkv
 /*
  * Computes the outputs:
  *
- *   inputs->r                 the receptances, [N, S, heads * key size]
- *   inputs->w                 the logarithms of the decays, the same
- *   inputs->k                 the keys, the same
- *   inputs->v                 the values, [N, S, heads * value size]
- *   inputs->u                 the factors of a position's own key, [heads, key size]
+{% for name in keys %}
+ *   inputs->{{ name }}                 {{ shapes.get(name, "[N, S, heads * key size]") }}
+{% endfor %}
+ *   inputs->v                 [N, S, heads * value size]
  *   inputs->past_state        [N, heads, key size, value size]
  *   outputs->y                the shape of v
  *   outputs->present_state    the shape of past_state
  *
  * Returns NULL, or an error message: it is logged, and the call fails.
  */
-static const char *wkv6_compute(const struct wkv6_inputs *inputs, const struct wkv6_params *params,
-                                struct wkv6_outputs *outputs)
+static const char *{{ lower }}_compute({{ inputs }}, const struct {{ lower }}_params *params,
+                                struct {{ lower }}_outputs *outputs)
 {
-    struct wkv6_call call;
+    struct {{ lower }}_call call;
 
     (void)params;
-    const char *problem = wkv6_check(inputs, outputs, &call);
+    const char *problem = {{ lower }}_check(inputs, outputs, &call);
     if (problem != NULL) {
         return problem;
     }
 
-    call.r = inputs->r.float32;
-    call.w = inputs->w.float32;
-    call.k = inputs->k.float32;
-    call.v = inputs->v.float32;
-    call.u = inputs->u.float32;
+{% for name in keys + ["v"] %}
+    call.{{ name }} = inputs->{{ name }}.float32;
+{% endfor %}
     call.past = inputs->past_state.float32;
     call.y = outputs->y.float32;
     call.present = outputs->present_state.float32;
     const size_t work = (call.positions + 1) * call.keys * OPKIT_STATE_COLUMNS;
-    opkit_parallel_for(inputs->past_state.shape[0] * call.heads * call.parts, WKV6_GRAIN / work + 1,
-                       wkv6_part, &call);
+    opkit_parallel_for(inputs->past_state.shape[0] * call.heads * call.parts, {{ part }} / work + 1,
+                       {{ lower }}_part, &call);
     return NULL;
 }
 

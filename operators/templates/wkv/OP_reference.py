@@ -1,15 +1,7 @@
-"""WKV6 in numpy: the reference for every kernel; RKNN-Toolkit2 runs it, too.
-
-The time mixing of RWKV-6, in float64: B. Peng et al., Eagle and Finch: RWKV with Matrix-Valued
-States and Dynamic Recurrence (2024). A head has a state, a matrix of keys x values. At each
-position,
-
-* the output is the receptance times the sum of the state and u * key * value;
-* the decay multiplies the rows of the state; then key * value is added to it.
-
-Where the paper is open: w is the decay's logarithm, -exp(d) with the paper's d, because halves near
-1 lose too many digits of a decay.
-"""
+{% set inputs = spec.inputs|map(attribute="name")|list %}
+{% set others = inputs|reject("in", ["r", "u", "v", "past_state"])|list %}
+{% set keys = '("' ~ others|join('", "') ~ '")' %}
+{{ docstring }}
 
 import numpy as np
 
@@ -25,21 +17,23 @@ def output_shapes(input_shapes, params):
     past, r, v = (tuple(input_shapes[name]) for name in ("past_state", "r", "v"))
     if len(past) != 4 or not 1 <= past[2] <= MAX_KEYS:
         raise ValueError(
-            "WKV6: past_state must be [N, heads, key size, value size], with keys of 1 to "
+            "{{ spec.name }}: past_state must be [N, heads, key size, value size], with keys of 1 to "
             f"{MAX_KEYS} elements, not {past}"
         )
     count, heads, keys, values = past
     if len(r) != 3 or (r[0], r[2]) != (count, heads * keys):
-        raise ValueError(f"WKV6: r must be [N, S, heads * key size], not {r}")
-    for name in ("w", "k"):
+        raise ValueError(f"{{ spec.name }}: r must be [N, S, heads * key size], not {r}")
+    for name in {{ keys }}:
         if tuple(input_shapes[name]) != r:
             raise ValueError(
-                f"WKV6: {name} must be [N, S, heads * key size], not {input_shapes[name]}"
+                f"{{ spec.name }}: {name} must be [N, S, heads * key size], not {input_shapes[name]}"
             )
+{% if "u" in inputs %}
     if tuple(input_shapes["u"]) != (heads, keys):
-        raise ValueError(f"WKV6: u must be [heads, key size], not {input_shapes['u']}")
+        raise ValueError(f"{{ spec.name }}: u must be [heads, key size], not {input_shapes['u']}")
+{% endif %}
     if v != (*r[:2], heads * values):
-        raise ValueError(f"WKV6: v must be [N, S, heads * value size], not {v}")
+        raise ValueError(f"{{ spec.name }}: v must be [N, S, heads * value size], not {v}")
     return {"y": v, "present_state": past}
 
 
@@ -50,7 +44,7 @@ def reference(inputs, params):
     params: as above.
     """
     if any(array.dtype.kind != "f" for array in inputs.values()):
-        raise ValueError("WKV6: all tensors must be float16 or float32")
+        raise ValueError("{{ spec.name }}: all tensors must be float16 or float32")
     output_shapes({name: array.shape for name, array in inputs.items()}, params)
     state = inputs["past_state"].astype(np.float64)
     heads, keys, values = state.shape[1:]
@@ -59,15 +53,10 @@ def reference(inputs, params):
     def columns(name):  # of each position and head
         return inputs[name].astype(np.float64).reshape(count, length, heads, keys, 1)
 
-    r, w, k = columns("r"), columns("w"), columns("k")
-    u = inputs["u"].astype(np.float64)[..., np.newaxis]
     v = inputs["v"].astype(np.float64).reshape(count, length, heads, 1, values)
     y = np.zeros(v.shape)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        for i in range(length):
-            added = k[:, i] * v[:, i]
-            y[:, i] = r[:, i].swapaxes(-1, -2) @ (state + u * added)
-            state = np.exp(w[:, i]) * state + added
+{{ own|indent(8, true) }}
     return {
         "y": y.reshape(inputs["v"].shape).astype(inputs["v"].dtype),
         "present_state": state.astype(inputs["past_state"].dtype),

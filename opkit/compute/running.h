@@ -1,0 +1,130 @@
+/*
+ * Running sums and products along an axis, which advance side by side for neighboring columns.
+ *
+ * Totals of integers are unsigned, because signed overflow is undefined in C; the bits are the
+ * same.
+ *
+ * Include the operator's generated header first. Plain C11 and C++11.
+ */
+#ifndef OPKIT_RUNNING_H
+#define OPKIT_RUNNING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    OPKIT_COLUMNS = 512 /* in one pass: their totals stay in the cache */
+};
+
+/* Neighboring columns of a tensor. They have `rows` elements each, along the axis. */
+struct opkit_columns {
+    size_t count; /* at most OPKIT_COLUMNS */
+    size_t rows;
+    ptrdiff_t step; /* in memory from one row to the next one */
+    bool exclusive;
+};
+
+/* The functions that compute columns of each type of element. */
+struct opkit_running {
+    void (*float32)(const float *x, float *y, const struct opkit_columns *columns);
+    void (*uint32)(const uint32_t *x, uint32_t *y, const struct opkit_columns *columns);
+    void (*uint64)(const uint64_t *x, uint64_t *y, const struct opkit_columns *columns);
+};
+
+/*
+ * Defines such a function.
+ *
+ *   name         of the function
+ *   element      the type of an element
+ *   wide         the type of a total
+ *   start        the total of no elements
+ *   operation    + or *
+ */
+#define OPKIT_DEFINE_RUNNING(name, element, wide, start, operation)                     \
+    static void name(const element *x, element *y, const struct opkit_columns *columns) \
+    {                                                                                   \
+        wide totals[OPKIT_COLUMNS];                                                     \
+                                                                                        \
+        for (size_t i = 0; i < columns->count; i++) {                                   \
+            totals[i] = (wide)(start);                                                  \
+        }                                                                               \
+        for (size_t row = 0; row < columns->rows; row++) {                              \
+            for (size_t i = 0; i < columns->count; i++) {                               \
+                const wide before = totals[i];                                          \
+                                                                                        \
+                totals[i] = before operation(wide) x[i];                                \
+                y[i] = (element)(columns->exclusive ? before : totals[i]);              \
+            }                                                                           \
+            if (row + 1 < columns->rows) {                                              \
+                x += columns->step;                                                     \
+                y += columns->step;                                                     \
+            }                                                                           \
+        }                                                                               \
+    }
+
+/* Checks tensors and params. Returns NULL, or an error message. */
+static inline const char *opkit_check_running(const struct opkit_tensor *x,
+                                              const struct opkit_tensor *y, int64_t axis,
+                                              int64_t exclusive, int64_t reverse)
+{
+    const int64_t rank = (int64_t)x->rank;
+
+    if (x->type != y->type || x->size != y->size) {
+        return "x and y must be of one type and shape";
+    }
+    if (x->type != OPKIT_FLOAT32 && x->type != OPKIT_INT32 && x->type != OPKIT_UINT32 &&
+        x->type != OPKIT_INT64) {
+        return "x must be float16, float32, int32, uint32 or int64";
+    }
+    if (axis < -rank || axis >= rank) {
+        return "axis must be a dimension of x: from -rank to rank - 1";
+    }
+    if (exclusive != 0 && exclusive != 1) {
+        return "exclusive must be 0 or 1";
+    }
+    return reverse == 0 || reverse == 1 ? NULL : "reverse must be 0 or 1";
+}
+
+/*
+ * Computes y from x, column by column. With `exclusive`, an element is not a part of its own total;
+ * with `reverse`, totals begin at the last element. Returns NULL, or an error message.
+ */
+static inline const char *opkit_run_along(const struct opkit_running *math,
+                                          const struct opkit_tensor *x,
+                                          const struct opkit_tensor *y, int64_t axis,
+                                          int64_t exclusive, int64_t reverse)
+{
+    const char *problem = opkit_check_running(x, y, axis, exclusive, reverse);
+    if (problem != NULL) {
+        return problem;
+    }
+
+    const size_t first_axis = (size_t)(axis < 0 ? axis + (int64_t)x->rank : axis);
+    struct opkit_columns columns = {0, x->shape[first_axis], 0, exclusive == 1};
+    size_t pitch = 1; /* from one row to the next in memory */
+    for (size_t i = first_axis + 1; i < x->rank; i++) {
+        pitch *= x->shape[i];
+    }
+    columns.step = reverse == 1 ? -(ptrdiff_t)pitch : (ptrdiff_t)pitch;
+    const size_t block = columns.rows * pitch;
+    for (size_t start = reverse == 1 ? block - pitch : 0; start < x->size; start += block) {
+        for (size_t column = 0; column < pitch; column += OPKIT_COLUMNS) {
+            const size_t first = start + column, rest = pitch - column;
+
+            columns.count = rest < OPKIT_COLUMNS ? rest : (size_t)OPKIT_COLUMNS;
+            if (x->type == OPKIT_FLOAT32) {
+                math->float32(x->float32 + first, y->float32 + first, &columns);
+            } else if (x->type == OPKIT_INT64) {
+                math->uint64((const uint64_t *)x->data + first, (uint64_t *)y->data + first,
+                             &columns);
+            } else {
+                math->uint32((const uint32_t *)x->data + first, (uint32_t *)y->data + first,
+                             &columns);
+            }
+        }
+    }
+    return NULL;
+}
+
+#endif

@@ -142,7 +142,9 @@ static const char *maxunpool_compute(const struct maxunpool_inputs *inputs,
     struct maxunpool_image image;
 
     const char *problem = maxunpool_measure(inputs, params, &image);
-    problem = problem != NULL ? problem : maxunpool_check(inputs, outputs, &image);
+    if (problem == NULL) {
+        problem = maxunpool_check(inputs, outputs, &image);
+    }
     if (problem != NULL) {
         return problem;
     }

@@ -403,8 +403,12 @@ static const char *rnn_compute(const struct rnn_inputs *inputs, const struct rnn
     struct rnn_call call;
 
     const char *problem = rnn_read(params, &call);
-    problem = problem != NULL ? problem : rnn_check(inputs, params, outputs, &call);
-    problem = problem != NULL ? problem : rnn_read_lengths(&inputs->sequence_lens, &call);
+    if (problem == NULL) {
+        problem = rnn_check(inputs, params, outputs, &call);
+    }
+    if (problem == NULL) {
+        problem = rnn_read_lengths(&inputs->sequence_lens, &call);
+    }
     if (problem != NULL) {
         return problem;
     }

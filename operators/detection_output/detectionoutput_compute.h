@@ -230,7 +230,7 @@ static const char *detectionoutput_compute(const struct detectionoutput_inputs *
     if (!opkit_allocate_boxes(&work.selected, limit)) {
         return "out of memory";
     }
-    for (size_t i = 0; i < inputs->scores.shape[0] && problem == NULL; i++) {
+    for (size_t i = 0; i < inputs->scores.shape[0]; i++) {
         float *boxes = outputs->detection_boxes.float32 + i * limit * 4;
         float *scores = outputs->detection_scores.float32 + i * limit;
 
@@ -239,8 +239,8 @@ static const char *detectionoutput_compute(const struct detectionoutput_inputs *
         work.anchors = inputs->anchors.rank == 3 ? inputs->anchors.float32 + i * stride : NULL;
         work.labels = outputs->detection_classes.int32 + i * limit;
         if (!detectionoutput_start(&work, params->background_class)) {
-            problem = "out of memory";
-            break;
+            free(work.selected.memory);
+            return "out of memory";
         }
         const size_t count = detectionoutput_select(&work, params, boxes, scores);
 
@@ -253,7 +253,7 @@ static const char *detectionoutput_compute(const struct detectionoutput_inputs *
         }
     }
     free(work.selected.memory);
-    return problem;
+    return NULL;
 }
 
 #endif

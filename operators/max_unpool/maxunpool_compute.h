@@ -142,22 +142,25 @@ static const char *maxunpool_compute(const struct maxunpool_inputs *inputs,
     struct maxunpool_image image;
 
     const char *problem = maxunpool_measure(inputs, params, &image);
-    problem = problem != NULL ? problem : maxunpool_check(inputs, outputs, &image);
+    if (problem == NULL) {
+        problem = maxunpool_check(inputs, outputs, &image);
+    }
     if (problem != NULL) {
         return problem;
     }
 
+    const int64_t *places = inputs->i.int64;
+    const float *x = inputs->x.float32;
     float *y = outputs->output.float32;
     const bool is_same = memcmp(image.inner, image.output, rank * sizeof *image.inner) == 0;
     memset(y, 0, outputs->output.size * sizeof *y);
     for (size_t i = 0; i < inputs->x.size; i++) {
-        const int64_t index = inputs->i.int64[i];
+        const size_t place = (size_t)places[i];
 
-        if (index < 0 || (uint64_t)index >= image.size) {
+        if ((uint64_t)places[i] >= image.size) { /* also below 0 */
             return "i must be from 0 to the elements of the output - 1";
         }
-        y[is_same ? (size_t)index : maxunpool_place(&image, rank, (size_t)index)] =
-            inputs->x.float32[i];
+        y[is_same ? place : maxunpool_place(&image, rank, place)] = x[i];
     }
     return NULL;
 }

@@ -21,10 +21,17 @@
 
 enum {
     RNN_LANES = 8, /* floats of a vector */
-    RNN_ROWS = 2, /* of weights, multiplied at once */
-    RNN_GROUP = 4, /* vectors that they are multiplied by */
+    RNN_GROUP = 2, /* vectors that a row of weights is multiplied by */
+    RNN_FEW_ROWS = 2, /* of weights at once, where a vector is two of 16 registers */
+    RNN_MANY_ROWS = 4, /* where there are more, or larger ones */
     RNN_GRAIN = 65536 /* products that are worth a thread */
 };
+
+#if defined(__aarch64__) || defined(__AVX2__)
+#define RNN_BASELINE_ROWS RNN_MANY_ROWS
+#else
+#define RNN_BASELINE_ROWS RNN_FEW_ROWS
+#endif
 
 enum rnn_function {
     RNN_TANH,
@@ -60,7 +67,7 @@ struct rnn_call {
 RNN_INLINE void rnn_add_rows(const float *matrix, size_t size, const float *const *x,
                              float *const *y, size_t first, size_t rows, size_t count)
 {
-    rnn_vector sums[RNN_ROWS][RNN_GROUP];
+    rnn_vector sums[2 * RNN_MANY_ROWS][RNN_GROUP];
     const size_t whole = size - size % RNN_LANES;
 
     memset(sums, 0, sizeof sums);
@@ -91,22 +98,21 @@ RNN_INLINE void rnn_add_rows(const float *matrix, size_t size, const float *cons
 
 /* Adds to vectors y, of `rows` elements, the products of a matrix and the vectors x. */
 RNN_INLINE void rnn_add_products(const float *matrix, size_t rows, size_t size,
-                                 const float *const *x, float *const *y, size_t count)
+                                 const float *const *x, float *const *y, size_t count, size_t step)
 {
     size_t i = 0;
 
-    for (; i + RNN_ROWS <= rows; i += RNN_ROWS) {
-        if (count == RNN_GROUP) {
-            rnn_add_rows(matrix, size, x, y, i, RNN_ROWS, RNN_GROUP);
-        } else {
-            for (size_t k = 0; k < count; k++) {
-                rnn_add_rows(matrix, size, x + k, y + k, i, RNN_ROWS, 1);
-            }
-        }
+    for (; count == RNN_GROUP && i + step <= rows; i += step) {
+        rnn_add_rows(matrix, size, x, y, i, step, RNN_GROUP);
     }
-    for (; i < rows; i++) {
-        for (size_t k = 0; k < count; k++) {
-            rnn_add_rows(matrix, size, x + k, y + k, i, 1, 1);
+    for (size_t k = 0; k < count; k++) {
+        size_t row = i;
+
+        for (; row + 2 * step <= rows; row += 2 * step) {
+            rnn_add_rows(matrix, size, x + k, y + k, row, 2 * step, 1);
+        }
+        for (; row < rows; row++) {
+            rnn_add_rows(matrix, size, x + k, y + k, row, 1, 1);
         }
     }
 }
@@ -120,7 +126,8 @@ static inline float *rnn_state(const struct rnn_call *call, size_t position, siz
 }
 
 /* Writes the products of x and w, with the biases, of some positions of all batches. */
-RNN_INLINE void rnn_project(const struct rnn_call *call, size_t direction, size_t begin, size_t end)
+RNN_INLINE void rnn_project(const struct rnn_call *call, size_t direction, size_t begin, size_t end,
+                            size_t step)
 {
     const size_t hidden = call->hidden;
     const float *b = call->b + direction * 2 * hidden;
@@ -140,7 +147,7 @@ RNN_INLINE void rnn_project(const struct rnn_call *call, size_t direction, size_
             }
         }
         rnn_add_products(call->w + direction * hidden * call->inputs, hidden, call->inputs, x, y,
-                         count);
+                         count, step);
     }
 }
 
@@ -168,7 +175,8 @@ RNN_INLINE void rnn_apply(float *y, size_t count, enum rnn_function function, fl
 }
 
 /* Computes the states of a direction of one group of batches, position by position. */
-RNN_INLINE void rnn_advance(const struct rnn_call *call, size_t direction, size_t group)
+RNN_INLINE void rnn_advance(const struct rnn_call *call, size_t direction, size_t group,
+                            size_t rows)
 {
     const size_t hidden = call->hidden, begin = group * RNN_GROUP;
     const size_t left = call->count - begin;
@@ -198,7 +206,7 @@ RNN_INLINE void rnn_advance(const struct rnn_call *call, size_t direction, size_
             states[count] = rnn_state(call, position, direction, batch);
             before[batch - begin] = states[count++];
         }
-        rnn_add_products(r, hidden, hidden, previous, states, count);
+        rnn_add_products(r, hidden, hidden, previous, states, count, rows);
         for (size_t k = 0; k < count; k++) {
             rnn_apply(states[k], hidden, call->functions[direction], call->clip);
         }
@@ -217,12 +225,12 @@ RNN_INLINE void rnn_advance(const struct rnn_call *call, size_t direction, size_
 static void rnn_project_baseline(const struct rnn_call *call, size_t direction, size_t begin,
                                  size_t end)
 {
-    rnn_project(call, direction, begin, end);
+    rnn_project(call, direction, begin, end, RNN_BASELINE_ROWS);
 }
 
 static void rnn_advance_baseline(const struct rnn_call *call, size_t direction, size_t group)
 {
-    rnn_advance(call, direction, group);
+    rnn_advance(call, direction, group, RNN_BASELINE_ROWS);
 }
 
 #if defined(OPKIT_AVX2)
@@ -230,12 +238,12 @@ static void rnn_advance_baseline(const struct rnn_call *call, size_t direction, 
 OPKIT_AVX2 static void rnn_project_avx2(const struct rnn_call *call, size_t direction, size_t begin,
                                         size_t end)
 {
-    rnn_project(call, direction, begin, end);
+    rnn_project(call, direction, begin, end, RNN_MANY_ROWS);
 }
 
 OPKIT_AVX2 static void rnn_advance_avx2(const struct rnn_call *call, size_t direction, size_t group)
 {
-    rnn_advance(call, direction, group);
+    rnn_advance(call, direction, group, RNN_MANY_ROWS);
 }
 #endif
 
@@ -395,8 +403,12 @@ static const char *rnn_compute(const struct rnn_inputs *inputs, const struct rnn
     struct rnn_call call;
 
     const char *problem = rnn_read(params, &call);
-    problem = problem != NULL ? problem : rnn_check(inputs, params, outputs, &call);
-    problem = problem != NULL ? problem : rnn_read_lengths(&inputs->sequence_lens, &call);
+    if (problem == NULL) {
+        problem = rnn_check(inputs, params, outputs, &call);
+    }
+    if (problem == NULL) {
+        problem = rnn_read_lengths(&inputs->sequence_lens, &call);
+    }
     if (problem != NULL) {
         return problem;
     }

@@ -173,6 +173,14 @@ params:
     assert "- k is constant in the only node" in output
 
 
+def test_list_of_texts_is_one_text(tmp_path: Path) -> None:
+    node = helper.make_node("Odd", ["x"], ["y"], domain="mine", modes=["up", "left"])
+    proto = model([node], [value("x", [4])], [value("y", [4])], domains=["mine"])
+    path, _ = created(proto, tmp_path, "--op", "Odd")
+    assert "modes: {type: string}" in description(path)
+    assert "# The nodes have modes = up,left; which values are legal?" in description(path)
+
+
 def test_description_of_a_custom_domain(tmp_path: Path) -> None:
     path, output = created(of_domain(), tmp_path, "--op", "Area")
     assert (

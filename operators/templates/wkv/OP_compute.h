@@ -1,4 +1,8 @@
 {% set keys = spec.inputs|map(attribute="name")|reject("in", ["v", "past_state"])|list %}
+{% set inputs = "const struct " ~ lower ~ "_inputs *inputs" %}
+{% set part = upper ~ "_GRAIN" %}
+{% set shapes = {"u": "[heads, key size]"} %}
+{% set call = "const struct " ~ lower ~ "_call *call" %}
 /*
  * The math of {{ spec.name }}: time mixing by a matrix state for each head.
  *
@@ -38,7 +42,7 @@ struct {{ lower }}_call {
 {{ own }}
 
 /* Computes some columns of a head, from the column `first` on, for all positions. */
-{{ upper }}_INLINE void {{ lower }}_run(const struct {{ lower }}_call *call, size_t batch, size_t head, size_t first)
+{{ upper }}_INLINE void {{ lower }}_run({{ call }}, size_t batch, size_t head, size_t first)
 {
     const size_t values = call->values, width = opkit_state_width(values, first);
     const size_t matrix = (batch * call->heads + head) * call->keys * values + first;
@@ -56,14 +60,14 @@ struct {{ lower }}_call {
     opkit_state_store(state, call->keys, call->present + matrix, values, width);
 }
 
-static void {{ lower }}_run_baseline(const struct {{ lower }}_call *call, size_t batch, size_t head, size_t first)
+static void {{ lower }}_run_baseline({{ call }}, size_t batch, size_t head, size_t first)
 {
     {{ lower }}_run(call, batch, head, first);
 }
 
 #if defined(OPKIT_AVX2)
 /* The same for processors with AVX2: a vector is one register. */
-OPKIT_AVX2 static void {{ lower }}_run_avx2(const struct {{ lower }}_call *call, size_t batch, size_t head,
+OPKIT_AVX2 static void {{ lower }}_run_avx2({{ call }}, size_t batch, size_t head,
                                      size_t first)
 {
     {{ lower }}_run(call, batch, head, first);
@@ -99,7 +103,7 @@ static bool {{ lower }}_is_rows(const struct opkit_tensor *tensor, size_t count,
 }
 
 /* Checks the tensors; computes the sizes. Returns NULL, or an error message. */
-static const char *{{ lower }}_check(const struct {{ lower }}_inputs *inputs, const struct {{ lower }}_outputs *outputs,
+static const char *{{ lower }}_check({{ inputs }}, const struct {{ lower }}_outputs *outputs,
                               struct {{ lower }}_call *call)
 {
     const struct opkit_tensor *past = &inputs->past_state, *present = &outputs->present_state;
@@ -142,7 +146,7 @@ static const char *{{ lower }}_check(const struct {{ lower }}_inputs *inputs, co
  * Computes the outputs:
  *
 {% for name in keys %}
- *   inputs->{{ name }}                 {{ "[heads, key size]" if name == "u" else "[N, S, heads * key size]" }}
+ *   inputs->{{ name }}                 {{ shapes.get(name, "[N, S, heads * key size]") }}
 {% endfor %}
  *   inputs->v                 [N, S, heads * value size]
  *   inputs->past_state        [N, heads, key size, value size]
@@ -151,7 +155,7 @@ static const char *{{ lower }}_check(const struct {{ lower }}_inputs *inputs, co
  *
  * Returns NULL, or an error message: it is logged, and the call fails.
  */
-static const char *{{ lower }}_compute(const struct {{ lower }}_inputs *inputs, const struct {{ lower }}_params *params,
+static const char *{{ lower }}_compute({{ inputs }}, const struct {{ lower }}_params *params,
                                 struct {{ lower }}_outputs *outputs)
 {
     struct {{ lower }}_call call;
@@ -169,7 +173,7 @@ static const char *{{ lower }}_compute(const struct {{ lower }}_inputs *inputs, 
     call.y = outputs->y.float32;
     call.present = outputs->present_state.float32;
     const size_t work = (call.positions + 1) * call.keys * OPKIT_STATE_COLUMNS;
-    opkit_parallel_for(inputs->past_state.shape[0] * call.heads * call.parts, {{ upper }}_GRAIN / work + 1,
+    opkit_parallel_for(inputs->past_state.shape[0] * call.heads * call.parts, {{ part }} / work + 1,
                        {{ lower }}_part, &call);
     return NULL;
 }

@@ -241,6 +241,8 @@ INVALID = [
             ({}, {"axis": 3}, "axis must be a dimension of past_cache"),
             ({}, {"axis": 2}, "update must have the shape of past_cache"),
             ({"update": zeros(2, 5, 5)}, {}, "update must have the shape of past_cache"),
+            ({"update": zeros(1, 2, 5)}, {}, "update must have the shape of past_cache"),
+            ({"update": zeros(2, 2, 5, 1)}, {}, "update must have the shape of past_cache"),
             ({"write_indices": np.array([0, 3])}, {}, "updates must end within the cache"),
             ({"write_indices": np.array([0, -1])}, {"mode": "circular"}, "must not be negative"),
             ({"write_indices": np.array([0])}, {}, "write_indices must be"),

@@ -13,9 +13,12 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from benchmarks import board_cycles, calls, instructions, results_file
 from benchmarks.programs import compiler_version, run
@@ -25,7 +28,7 @@ from opkit.toolchains.flags import EXACT, optimization
 
 HERE = Path(__file__).resolve().parent
 ROOT = 256  # as in program.c
-KEYS, HEAD = 197, 64
+KEYS, HEAD, HEADS = 197, 64, 12
 BOARD = "aarch64"
 QEMU_CPU = "cortex-a76"
 """The processor for which the libraries choose their code."""
@@ -124,9 +127,9 @@ def ours(work: Work, folder: Path, abi: str) -> calls.Program:
     return calls.compiled(folder, abi, flags, f"ours_{abi}")
 
 
-def _write_attention(folder: Path) -> None:
+def _write_attention(folder: Path, heads: int = 1, keys: int = KEYS) -> None:
     spec = calls.write("attention", folder)
-    one, head = (1,), (1, 1, KEYS, HEAD)
+    one, head = (1,), (1, heads, keys, HEAD)
     shapes = {"attn_mask": one, "past_key": one, "past_value": one, "nonpad_kv_seqlen": one}
     tensors = {each.name: head for each in (*spec.inputs, *spec.outputs)}
     params = {"left_window_size": "-1", "right_window_size": "-1", "scale": "0.125F"}
@@ -137,6 +140,58 @@ def _write_attention(folder: Path) -> None:
     text = text.replace("inputs.nonpad_kv_seqlen.type", "(inputs.nonpad_kv_seqlen.type", 1)
     text = text.replace("&outputs)\n", "&outputs))\n")
     case.write_text(f"{text}static int64_t absent = -1;\n")
+
+
+def _onnxruntime(keys: int, runs: int) -> float:
+    """Return the minimum nanoseconds of attention of HEADS heads in one thread."""
+    import onnxruntime
+    from onnx import TensorProto, helper
+
+    shapes = {"q": [HEADS, keys, HEAD], "k": [HEADS, HEAD, keys], "v": [HEADS, keys, HEAD]}
+    tensors = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in {**shapes, "y": shapes["v"]}.items()
+    ]
+    nodes = [
+        helper.make_node("MatMul", ["q", "k"], ["scores"]),
+        helper.make_node("Softmax", ["scores"], ["weights"], axis=-1),
+        helper.make_node("MatMul", ["weights", "v"], ["y"]),
+    ]
+    graph = helper.make_graph(nodes, "attention", tensors[:3], tensors[3:])
+    opsets = [helper.make_opsetid("", 17)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), options, ["CPUExecutionProvider"]
+    )
+    random = np.random.default_rng(1)
+    values = {name: random.normal(size=shape) for name, shape in shapes.items()}
+    feeds = {name: value.astype(np.float32) for name, value in values.items()}
+    times = []
+    for _ in range(runs):
+        start = time.process_time_ns()
+        session.run(None, feeds)
+        times.append(time.process_time_ns() - start)
+    return float(min(times))
+
+
+def attention_table(folder: Path, runs: int) -> str:
+    """Return the table of attention of HEADS heads beside onnxruntime, in turns."""
+    rows = []
+    for keys in (KEYS, 1024):
+        made = folder / f"attention_{keys}"
+        _write_attention(made, HEADS, keys)
+        flags = (*optimization(PC, "zig"), *EXACT)
+        own = calls.compiled(made, PC, flags, "own")
+        count = max(5, runs * KEYS**2 // keys**2)
+        turns = [
+            (float(run([str(own.path), "time", str(count)])), _onnxruntime(keys, count))
+            for _ in range(3)
+        ]
+        ours_, theirs = (min(each) / 1e6 for each in zip(*turns, strict=True))
+        rows.append([f"{keys}", f"{ours_:.2f}", f"{theirs:.2f}", f"{ours_ / theirs:.2f}"])
+    return results_file.table(["keys", "ours, ms", "onnxruntime, ms", "quotient"], rows)
 
 
 def counted(
@@ -179,6 +234,7 @@ def section(packages: Path, names: Sequence[str], runs: int) -> str:
             cells += [_pair(figures[0][key], figures[1][key], each.elements) for key in figures[0]]
             rows.append([each.title, each.libraries, *cells])
             print(" | ".join(rows[-1]), flush=True)
+        of_attention = attention_table(folder, runs)
     head = ["", "beside", "PC, ns", "instructions", *(each.name for each in PROCESSORS)]
     return f"""\
 ## Other libraries
@@ -189,9 +245,14 @@ def section(packages: Path, names: Sequence[str], runs: int) -> str:
 {compiler_version(BOARD)}; Debian's SLEEF 3.5.1 (u10), XNNPACK 2022-02-16, OpenBLAS
 0.3.21. Ours / theirs, and the quotient, per element: of 2^16 floats; of {KEYS} queries
 and keys with {HEAD} features. On this PC AVX2, but XNNPACK takes what it finds; the fastest of
-{3 * runs} calls. Instructions by qemu as {QEMU_CPU}, cycles by llvm-mca.
+{3 * runs} calls, in time of a processor. Instructions by qemu as {QEMU_CPU}, cycles by llvm-mca.
 
 {results_file.table(head, rows)}
+
+Attention of {HEADS} heads, {HEAD} features each, beside onnxruntime's MatMul, Softmax and
+MatMul, on this PC: onnxruntime takes AVX-512 where it is, ours AVX2.
+
+{of_attention}
 """
 
 

@@ -111,7 +111,7 @@ def test_text_has_line_for_each_complaint(folder: Path) -> None:
         "bad.yml:2: inputs.x.type: invalid 'VX_TYPE_TENSR' (expected VX_TYPE_TENSOR)",
         "bad.yml:4: paramz: unknown key 'paramz'; did you mean 'params'? (expected name, framework,"
         " target_platform, runtimes, inputs, outputs, params, elementwise, sources, include,"
-        " cflags, threads, kernels, kernel_index, vx_version)",
+        " cflags, threads, fp16_math, kernels, kernel_index, vx_version)",
         "none.yml: cannot be read: No such file or directory",
     ]
     assert result.stderr == "3 problems\n"

@@ -95,6 +95,7 @@ static const char *dequantizelinear_compute(const struct dequantizelinear_inputs
     struct dequantizelinear_task task;
     float low, high;
 
+    (void)params->output_dtype; /* the runtime converts floats */
     if ((!opkit_number_limits(x, &low, &high) && x->type != OPKIT_INT32) ||
         zeros->type != x->type) {
         return "x must be int8, uint8, int16, uint16 or int32, and x_zero_point of its type";

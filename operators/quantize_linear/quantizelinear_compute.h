@@ -125,6 +125,8 @@ static const char *quantizelinear_compute(const struct quantizelinear_inputs *in
     opkit_loop_body body = quantizelinear_baseline;
     struct quantizelinear_task task;
 
+    (void)params->precision; /* always float32 */
+    (void)params->saturate; /* of types that runtimes lack */
     if (x->type != OPKIT_FLOAT32 || inputs->y_scale.type != OPKIT_FLOAT32) {
         return "x and y_scale must be float16 or float32";
     }

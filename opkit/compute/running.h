@@ -4,7 +4,7 @@
  * Totals of integers are unsigned, because signed overflow is undefined in C; the bits are the
  * same.
  *
- * Include the operator's generated header first. Plain C11 and C++11.
+ * Plain C11 and C++11.
  */
 #ifndef OPKIT_RUNNING_H
 #define OPKIT_RUNNING_H
@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "tensor.h"
 
 enum {
     OPKIT_COLUMNS = 512 /* in one pass: their totals stay in the cache */

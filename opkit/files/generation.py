@@ -76,7 +76,7 @@ _SUFFIXES = (
     *(".h", ".hh", ".hpp", ".hxx", ".inc", ".inl"),
 )
 # Also of __has_include, and of a macro that is the name in an #include.
-_NAME = re.compile(r'^[ \t]*#[^"<\n]*["<]([^">\n]+)[">]', re.MULTILINE)
+_NAME = re.compile(r'^[ \t]*#[^"<\n]*(["<])([^">\n]+)[">]', re.MULTILINE)
 
 
 def is_read(path: str) -> bool:
@@ -103,8 +103,9 @@ def needed(generated: Mapping[str, str], own: Mapping[str, bytes]) -> dict[str, 
     pending = [path for path in sources if path not in unused]
     while pending:
         path = pending.pop()
-        for name in _names(generated.get(path) or texts[path]):
-            for folder in (posixpath.dirname(path), *folders):
+        for opening, name in _names(generated.get(path) or texts[path]):
+            # <math.h> is the compiler's, also in the folder of opkit's math.h.
+            for folder in (posixpath.dirname(path), *folders) if opening == '"' else folders:
                 header = posixpath.normpath(posixpath.join(folder, name))
                 if header in unused:
                     unused.remove(header)
@@ -115,8 +116,8 @@ def needed(generated: Mapping[str, str], own: Mapping[str, bytes]) -> dict[str, 
 
 
 @lru_cache(maxsize=256)  # the headers, and not the files of a thousand repositories
-def _names(text: str) -> tuple[str, ...]:
-    """Return the file names in the preprocessor's lines of a C file."""
+def _names(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the file names in the preprocessor's lines of a C file, each with its " or <."""
     return tuple(dict.fromkeys(_NAME.findall(text)))
 
 

@@ -1,8 +1,4 @@
-"""ConvInteger in numpy: the reference for every kernel.
-
-Sums of products of integers without their zero points, as in the ONNX specification of ConvInteger.
-Places outside of the image add nothing. Sums have 32 bits, and wrap around.
-"""
+{{ docstring }}
 
 import itertools
 
@@ -24,12 +20,12 @@ def layout(x, w, params):
     count, group = len(x) - 2, params["group"]
     if not 1 <= count <= MAX_DIMENSIONS or len(w) != len(x):
         raise ValueError(
-            "ConvInteger: x must be [N, C, ...], with 1 to 3 dimensions behind C, and w "
+            "{{ spec.name }}: x must be [N, C, ...], with 1 to 3 dimensions behind C, and w "
             "[M, C / group, ...]"
         )
     if group < 1 or w[1] * group != x[1] or w[0] % group:
         raise ValueError(
-            "ConvInteger: group must divide C and M, and w must be [M, C / group, ...]"
+            "{{ spec.name }}: group must divide C and M, and w must be [M, C / group, ...]"
         )
     image, kernel = x[2:], w[2:]
     shape = list(params["kernel_shape"])
@@ -38,19 +34,19 @@ def layout(x, w, params):
     given = count if shape == [0] else len(shape)
     if (given, len(strides), len(dilations), len(pads)) != (count, count, count, 2 * count):
         raise ValueError(
-            "ConvInteger: kernel_shape, strides and dilations must have an item for each "
+            "{{ spec.name }}: kernel_shape, strides and dilations must have an item for each "
             "dimension, and pads two"
         )
     if params["auto_pad"] not in ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"):
         raise ValueError(
-            "ConvInteger: auto_pad must be NOTSET, VALID, SAME_UPPER or SAME_LOWER, "
+            "{{ spec.name }}: auto_pad must be NOTSET, VALID, SAME_UPPER or SAME_LOWER, "
             f"not {params['auto_pad']}"
         )
     if shape not in ([0], list(kernel)):
-        raise ValueError("ConvInteger: kernel_shape must be the shape of w behind its channels")
+        raise ValueError("{{ spec.name }}: kernel_shape must be the shape of w behind its channels")
     if min(*kernel, *strides, *dilations) < 1 or min(pads) < 0:
         raise ValueError(
-            "ConvInteger: w, strides and dilations must be above 0, and pads not negative"
+            "{{ spec.name }}: w, strides and dilations must be above 0, and pads not negative"
         )
     before, windows = [], []
     for i in range(count):
@@ -64,7 +60,7 @@ def layout(x, w, params):
             first, room = ends[0], image[i] + sum(ends) - extent
             found = room // strides[i] + 1 if room >= 0 else 0
         if found < 1:
-            raise ValueError("ConvInteger: a window must fit into the image with its pads")
+            raise ValueError("{{ spec.name }}: a window must fit into the image with its pads")
         before.append(first)
         windows.append(found)
     return strides, dilations, before, windows
@@ -92,39 +88,9 @@ def sums_of(x, w, params):
     return sums.reshape(len(x), len(w), *windows)
 
 
-def output_shapes(input_shapes, params):
-    """Return the shape of the output.
-
-    input_shapes: dict of input name -> shape, slowest dimension first.
-    params: dict of param name -> value: kernel_shape, strides, dilations and pads, lists of ints;
-        auto_pad, a text; group, an int.
-    """
-    shapes = {name: tuple(shape) for name, shape in input_shapes.items()}
-    x, w = shapes["x"], shapes["w"]
-    *_, windows = layout(x, w, params)
-    if np.prod(shapes["x_zero_point"]) != 1 or not is_one_or_row(shapes["w_zero_point"], w[0]):
-        raise ValueError(
-            "ConvInteger: x_zero_point must be one number, and w_zero_point one or [M]"
-        )
-    return {"y": (x[0], w[0], *windows)}
-
-
 def is_one_or_row(shape, count):
     """Return whether a shape is that of one number, or of a list."""
     return np.prod(shape) == 1 or shape == (count,)
 
 
-def reference(inputs, params):
-    """Return the array of the output.
-
-    inputs: dict of input name -> array.
-    params: as above.
-    """
-    x, w, x_zero, w_zero = (inputs[name] for name in ("x", "w", "x_zero_point", "w_zero_point"))
-    if not {x.dtype, w.dtype} <= {np.dtype(np.int8), np.dtype(np.uint8)}:
-        raise ValueError("ConvInteger: x and w must be int8 or uint8")
-    if (x_zero.dtype, w_zero.dtype) != (x.dtype, w.dtype):
-        raise ValueError("ConvInteger: zero points must be of the types of x and w")
-    images = x.astype(np.int64) - x_zero.ravel()[0]
-    kernels = w.astype(np.int64) - w_zero.reshape(-1, *[1] * (w.ndim - 1))
-    return {"y": sums_of(images, kernels, params).astype(np.int32)}
+{{ own }}

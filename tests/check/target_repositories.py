@@ -166,5 +166,6 @@ def rows(output: str, kernels: str | tuple[str, ...] = "CPU kernel") -> dict[str
     for line in table.splitlines():
         if line.startswith(kernels):
             kernel, *cells = re.split(r"  +", line)
-            found.setdefault(kernel, []).append(cells)
+            if cells:  # else a sentence behind the table
+                found.setdefault(kernel, []).append(cells)
     return found

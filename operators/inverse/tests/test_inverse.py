@@ -20,7 +20,8 @@ CASES = [
 ]
 PIVOTS = cases(
     shapes=[{"x": (200, 2, 2)}, {"x": (200, 3, 3)}],
-    values=[integers(-1, 2)],  # many zeros on the diagonal; many are singular
+    # Many zeros on the diagonal, many singular; no step rounds, so that these are so for all.
+    values=[integers(-1, 1)],
     dtype="float32",
 )
 SINGULAR = [

@@ -41,9 +41,8 @@ static const char *{{ lower }}_compute(const struct {{ lower }}_inputs *inputs,
         return "data and reduced must be float16 or float32";
     }
 {% endif %}
-    const char *problem =
-        opkit_check_reduced(data, params->axes, params->keepdims, params->noop_with_empty_axes,
-                            reduced, &plan);
+    const char *problem = opkit_check_reduced(data, params->axes, params->keepdims,
+                                              params->noop_with_empty_axes, reduced, &plan);
 
     if (problem != NULL) {
         return problem;

@@ -46,8 +46,8 @@ def reference(inputs, params):
 {% if "int64" in own %}
     if data.dtype.kind != "f" and data.dtype.name not in ("int32", "uint32", "int64"):
         raise ValueError(
-            "{{ spec.name }}: data must be float16, float32, int32, uint32 or int64, and reduced of "
-            "its type"
+            "{{ spec.name }}: data must be float16, float32, int32, uint32 or int64, and reduced "
+            "of its type"
         )
 {% else %}
     if data.dtype.kind != "f":

@@ -13,12 +13,6 @@ def test_reference():
     assert reduced(data, noop_with_empty_axes=1) == data
 
 
-def whole(data, dtype):
-    """Return the reference's integers."""
-    settings = {"axes": NO_AXES, "keepdims": 0, "noop_with_empty_axes": 0}
-    return reference({"data": np.array(data, dtype)}, settings)["reduced"].tolist()
-
-
 # Kernels are for integers with their dtype in op.yml alone, as `create --from` writes it.
 def test_means_of_integers_lose_their_fraction():
     assert whole([1, 2, 2], np.int32) == [1]

@@ -100,6 +100,8 @@ class RuntimeDescription(NamedTuple):
         tensor_types: supported dtype of a tensor -> the dtype of the kernel's argument.
         lost_outputs: the dtypes among them that no output of a model has.
 
+        kernels: the name in `kernels` of each kernel besides the CPU kernel -> whether an operator
+            has it without that key.
         single_thread: the reason why loops of its kernels run in a single thread, a clause; empty:
             they run in as many as `threads` in op.yml allows.
         no_fp16: the reason why `fp16_math` in op.yml has no effect, a clause; empty: it has one on
@@ -133,6 +135,7 @@ class RuntimeDescription(NamedTuple):
     tensor_types: Mapping[str, str] = SAME_TENSOR_TYPES
     lost_outputs: Collection[str] = ()
 
+    kernels: Mapping[str, bool] = {}
     single_thread: str = "its kernels run in a single thread"
     no_fp16: str = "none of its targets has arithmetic of halves"
 

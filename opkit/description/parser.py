@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import PurePosixPath
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import yaml
 
@@ -38,6 +38,7 @@ from opkit.description.reader import (
 )
 from opkit.description.spec import (
     AUTO_THREADS,
+    CPU,
     TENSOR_DTYPES,
     OpSpec,
     Param,
@@ -109,7 +110,7 @@ def complaints(
 _COMMON_KEYS = (
     *("name", "framework", "target_platform", "runtimes"),
     *("inputs", "outputs", "params", "elementwise", "sources", "include", "cflags", "threads"),
-    "fp16_math",
+    *("fp16_math", "kernels"),
 )
 _DTYPES_ELSEWHERE = {
     **dict.fromkeys(("half", "fp16", "f16"), "float16"),
@@ -186,6 +187,7 @@ class _OperatorReader(Reader):
             elementwise=self.attempt(self.boolean, entries.get("elementwise"), "elementwise"),
             threads=self.attempt(self.threads, entries.get("threads")),
             fp16_math=self.attempt(self.fp16_math, entries.get("fp16_math")),
+            kernels=self.attempt(self.kernels, entries.get("kernels")),
         )
         self.end()
         if spec.elementwise:
@@ -292,6 +294,48 @@ class _OperatorReader(Reader):
                 f"is a key of the runtime {owners[name]}, which is not in `runtimes`",
                 hint="add it there, or delete the key",
             )
+
+    def kernels(self, node: yaml.Node | None) -> tuple[str, ...]:
+        """Return the kernels of the operator: the CPU kernel, then those of the runtimes."""
+        self.require_runtimes()
+        others = {name: given for runtime in self.chosen for name, given in runtime.kernels.items()}
+        if node is None:
+            return (CPU, *(name for name, given in others.items() if given))
+        known = (CPU, *others)
+        expected = " or ".join([f"[{CPU}]", *(f"[{CPU}, {name}]" for name in others)])
+        if not isinstance(node, yaml.SequenceNode):
+            self.fail(node, "kernels", f"must be a list, not {as_written(node)}", expected=expected)
+        found: list[str] = []
+        for index, item in enumerate(node.value):
+            where = f"kernels[{index}]"
+            kernel = self.text(item, where).lower()
+            if kernel not in known:
+                self.refuse_kernel(item, where, kernel, known)
+            if kernel in found:
+                hint = "delete one of them"
+                self.fail(item, where, f"duplicate kernel '{kernel}'", hint=hint)
+            found.append(kernel)
+        if not found:
+            self.fail(node, "kernels", "is empty", expected=expected)
+        if CPU not in found:
+            problem = f"has no {CPU}, the kernel that every operator has"
+            self.fail(node, "kernels", problem, expected=expected)
+        return tuple(kernel for kernel in known if kernel in found)
+
+    def refuse_kernel(
+        self, item: yaml.Node, where: str, kernel: str, known: Sequence[str]
+    ) -> NoReturn:
+        """Refuse a kernel that no chosen runtime has."""
+        for name, runtime in self.runtimes.items():
+            if kernel in runtime.describe.kernels:
+                self.fail(
+                    item,
+                    where,
+                    f"{kernel!r} is a kernel of the runtime {name}, which is not in `runtimes`",
+                    hint="add it there, or delete the kernel",
+                )
+        problem = f"unknown kernel {as_written(item)}"
+        self.fail(item, where, problem, expected=", ".join(known))
 
     def framework(self, entries: Mapping[str, yaml.Node]) -> str:
         self.require_runtimes()

@@ -14,6 +14,9 @@ from opkit.description.types import TENSOR_TYPES, ParamType
 
 ParamValue = bool | int | float | str | tuple[int | float, ...]
 
+CPU = "cpu"
+"""The CPU kernel in `kernels`; every operator has it."""
+
 AUTO_THREADS = 0
 """The value of `threads: auto`, also in generated C."""
 
@@ -84,6 +87,7 @@ class OpSpec(NamedTuple):
             its inputs broadcast.
         threads: the maximum threads of a kernel, from 1; AUTO_THREADS: one for each processor.
         fp16_math: whether the math may compute in halves where the processor has their arithmetic.
+        kernels: `cpu`, and the names of the other kernels.
     """
 
     name: str
@@ -100,6 +104,7 @@ class OpSpec(NamedTuple):
     elementwise: bool = False
     threads: int = 1
     fp16_math: bool = False
+    kernels: tuple[str, ...] = (CPU,)
 
     def __hash__(self) -> int:
         return hash((self.name, self.parameters))

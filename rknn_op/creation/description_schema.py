@@ -18,7 +18,7 @@ from opkit.description.build_keys import FLAG, MAX_PATH, PATH, SOURCE_SUFFIXES
 from opkit.description.describe import Described, RuntimeDescription, any_case_words
 from opkit.description.parser import AUTO, IDENTIFIER, LARGEST, SOURCE
 from opkit.description.reader import EXAMPLES
-from opkit.description.spec import TENSOR_DTYPES
+from opkit.description.spec import CPU, TENSOR_DTYPES
 from opkit.description.types import (
     FLOAT32,
     MAX_CHOICES,
@@ -58,6 +58,7 @@ def schema(runtimes: Mapping[str, Described], default: str) -> Schema:
     parts = [runtime.describe for runtime in runtimes.values()]
     targets = [target for each in parts for target in each.targets]
     frameworks = dict.fromkeys(framework for each in parts for framework in each.frameworks)
+    kernels = [CPU, *(kernel for each in parts for kernel in each.kernels)]
     own_keys = {key: value for each in parts for key, value in each.keys.items()}
     foreign_keys: Schema = {key: {} for each in parts for key in each.foreign_keys}
     return {
@@ -82,6 +83,11 @@ def schema(runtimes: Mapping[str, Described], default: str) -> Schema:
             },
             **_PARAMETER_KEYS,
             **_BUILD_KEYS,
+            "kernels": {
+                "description": "The kernels of the operator; cpu is one of every operator.",
+                **_list(any_case_words(kernels)),
+                "contains": any_case_words([CPU]),
+            },
             **own_keys,
             **foreign_keys,
         },
@@ -195,7 +201,10 @@ def _conditions(runtime: RuntimeDescription, is_default: bool) -> list[Schema]:
                 }
             },
             "else": {
-                "properties": dict.fromkeys((*runtime.keys, *runtime.foreign_keys), False),
+                "properties": {
+                    **dict.fromkeys((*runtime.keys, *runtime.foreign_keys), False),
+                    **({"kernels": _without(runtime.kernels)} if runtime.kernels else {}),
+                },
             },
         }
     ]
@@ -206,6 +215,10 @@ def _conditions(runtime: RuntimeDescription, is_default: bool) -> list[Schema]:
         }
         conditions.append({"if": is_target, "then": is_chosen})
     return conditions
+
+
+def _without(kernels: Iterable[str]) -> Schema:
+    return {"not": {"contains": any_case_words(kernels)}}
 
 
 _ELEMENTWISE: Schema = {

@@ -9,6 +9,7 @@ import yaml
 from opkit.common.complaint import Complaint
 from opkit.description.describe import RuntimeDescription
 from opkit.description.parser import PC
+from opkit.description.spec import CPU
 from opkit.runtimes import DEFAULT, available, parse
 
 _STARTER = """\
@@ -191,6 +192,7 @@ def adapted(
     known = {key for each in chosen for key in _keys(each)}
     foreign = {key: owners[key] for key in entries(changed) if key in owners and key not in known}
     changed = without(changed, foreign)
+    changed, lost = _with_known_kernels(changed, chosen)
     refused = [
         key
         for key, allowed in _allowed(chosen).items()
@@ -203,6 +205,8 @@ def adapted(
     warnings = {
         key: f"is for the runtime {owner}; left out of op.yml" for key, owner in foreign.items()
     }
+    if lost:
+        warnings["kernels"] = f"{', '.join(lost)} is not for {listed}; left out of op.yml"
     for key in refused:
         value, instead = entries(changed)[key][1], getattr(spec, key)
         warnings[key] = f"{value} is not for {listed}; op.yml has {instead}"
@@ -212,6 +216,18 @@ def adapted(
         Complaint(file, problem, lines[key], field=key, severity="warning")
         for key, problem in sorted(warnings.items(), key=lambda each: lines[each[0]])
     ]
+
+
+def _with_known_kernels(text: str, chosen: Sequence[RuntimeDescription]) -> tuple[str, list[str]]:
+    """Return a description without kernels that no runtime has, and these kernels."""
+    known = {CPU, *(kernel for runtime in chosen for kernel in runtime.kernels)}
+    node = next((value for key, value in _root(text).value if key.value == "kernels"), None)
+    given = [item.value for item in node.value] if node else []
+    lost = [kernel for kernel in given if kernel.lower() not in known]
+    if not lost:
+        return text, []
+    kept = ", ".join(kernel for kernel in given if kernel not in lost)
+    return with_entry(without(text, ["kernels"]), "kernels", f"[{kept}]"), lost
 
 
 def _keys(runtime: RuntimeDescription) -> list[str]:

@@ -17,7 +17,7 @@ from opkit.description.words import keyword_of
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.boards import CHIPS, TARGETS
 from opkit.runtimes.rknn.scons.package import package_description
-from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.settings import has_vx_kernel, settings
 from tests.description.descriptions import documents
 
 GUIDE = """\
@@ -102,8 +102,8 @@ def test_package_description_can_be_parsed() -> None:
 )
 def test_kernels(line: str, kernels: tuple[str, ...]) -> None:
     spec = parse(f"{MINIMAL}{line}\n")
-    assert settings(spec).kernels == kernels
-    assert settings(spec).has_vx_kernel == (len(kernels) == 2)
+    assert spec.kernels == kernels
+    assert has_vx_kernel(spec) == (len(kernels) == 2)
 
 
 @pytest.mark.parametrize(("line", "version"), [("", 1), ("vx_version: 1", 1), ("vx_version: 2", 2)])

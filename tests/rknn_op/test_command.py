@@ -363,12 +363,14 @@ target_platform: {target}  # a comment
 # Another.
 kernels:
 - cpu
+- vx
 out_binary: zoom
 inputs: {{x: {{type: VX_TYPE_TENSOR}}}}
 outputs: {{y: {{type: VX_TYPE_TENSOR}}}}
 """
 ADAPTED = """\
 name: Zoom
+kernels: [cpu]
 runtimes: [{runtime}]
 framework: tensorflow
 target_platform: {target}  # a comment
@@ -382,8 +384,8 @@ def assert_warnings(result: Result, target: str, *runtimes: str) -> None:
     expected = [
         "warning: zoom.yml:3: target_platform: RV1126 is not for "
         f"{', '.join(runtimes)}; op.yml has {target}",
-        "warning: zoom.yml:5: kernels: is for the runtime rknn; left out of op.yml",
-        "warning: zoom.yml:7: out_binary: is for the runtime rknn; left out of op.yml",
+        f"warning: zoom.yml:5: kernels: vx is not for {', '.join(runtimes)}; left out of op.yml",
+        "warning: zoom.yml:8: out_binary: is for the runtime rknn; left out of op.yml",
     ]
     assert result.exit_code == 0, result.stderr
     assert result.stderr.splitlines() == expected[not target :]
@@ -401,14 +403,16 @@ def test_create_drops_keys_of_other_runtimes(folder: Path) -> None:
     assert_warnings(both, "riscv64", "pplnn", "rknn2")
     assert rknn_op("create", "-c", "zoom.yml", "-p", "all", "--runtime", "rknn2,rknn").stderr == ""
     options = ["--runtime", "rknn2", "--target", "rk3576"]
-    assert_warnings(rknn_op("create", "-c", "zoom.yml", "-p", "rk3576", *options), "")
+    assert_warnings(rknn_op("create", "-c", "zoom.yml", "-p", "rk3576", *options), "", "rknn2")
     assert repository.load(folder / "rk3576").target_platform == "rk3576"
     wrong = rknn_op("create", "-c", "zoom.yml", "--runtime", "rknn2", "--target", "rv1126")
     assert_error(wrong, "--target: rv1126 is a chip of RKNN-Toolkit; pass --runtime rknn")
 
 
 def test_create_takes_framework_of_runtime(folder: Path) -> None:
-    text = FOREIGN.format(framework="onnx", target="'RK3568'").replace("kernels:\n- cpu\n", "")
+    text = FOREIGN.format(framework="onnx", target="'RK3568'").replace(
+        "kernels:\n- cpu\n- vx\n", ""
+    )
     (folder / "zoom.yml").write_text(text.replace("out_binary: zoom", "runtimes: [rknn2]"))
     created = rknn_op("create", "-c", "zoom.yml", "--runtime", "rknn")
     assert created.stderr.splitlines() == [
@@ -425,7 +429,7 @@ def test_create_many_drops_keys_of_other_runtimes(folder: Path) -> None:
     created = rknn_op("create", "-c", "zoom.yml", EXP, "--runtime", "rknn2")
     assert created.stdout == "Zoom\nExp\n"
     assert len(created.stderr.splitlines()) == 4
-    assert created.stderr.splitlines()[2].startswith("warning: zoom.yml:7: out_binary: is for ")
+    assert created.stderr.splitlines()[2].startswith("warning: zoom.yml:8: out_binary: is for ")
 
 
 def test_create_with_license(folder: Path) -> None:

@@ -153,7 +153,7 @@ def test_bad_descriptions_fail() -> None:
     ("there", "instead"),
     [
         ("[rknn2]", "[rknn]\nop_type: A"),
-        ("[rknn2]", "[rknn2]\nkernels: [cpu]"),
+        ("[rknn2]", "[rknn2]\nkernels: [cpu, vx]"),
         ("[rknn2]", "[rknn2, rknn]\nframework: onnx"),
         ("[rknn2]", "[rknn]\ntarget_platform: rk3588"),
         ("VX_TYPE_INT32, default: 3", "VX_TYPE_INT32, default: 2147483648"),

@@ -16,7 +16,6 @@ import pytest
 from opkit import repository
 from opkit.description.spec import OpSpec
 from opkit.runtimes import parse
-from opkit.runtimes.rknn.settings import settings
 from rknn_op.creation.choices import DEFAULT_EXTRAS, left_out
 from rknn_op.creation.description_schema import MODELINE
 from rknn_op.creation.wheel import wheel
@@ -255,7 +254,7 @@ def test_starter_description(starter: Repository) -> None:
     assert [p.name for p in parse(text).parameters] == ["input", "output"]
     with_params: OpSpec = parse(re.sub(r"^  # (?=\w+: )", "  ", text, flags=re.MULTILINE))
     assert [p.name for p in with_params.params] == ["size", "align_corners", "epsilon"]
-    assert settings(parse(text.replace("# kernels:", "kernels:"))).kernels == ("cpu",)
+    assert parse(text.replace("# kernels:", "kernels:")).kernels == ("cpu",)
 
 
 def test_starter_has_folder_name(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from opkit.runtimes.rknn import boards, host_kernels
 from opkit.runtimes.rknn.driver_kernels import vendor_kernel
 from opkit.runtimes.rknn.host_kernels import CONVENTION, cpu_kernel
 from opkit.runtimes.rknn.kernel_skeletons import vx_file
-from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.settings import has_vx_kernel, settings
 from opkit.runtimes.rknn.vx import clang
 from opkit.runtimes.rknn.vx.pc_compiler import compile_vx
 from opkit.runtimes.rknn.vx_checks import TEST_FUNCTIONS
@@ -54,7 +54,7 @@ class VxSource:
 
 
 def _mutable_sources(spec: OpSpec) -> list[MutableSource]:
-    is_own = settings(spec).has_vx_kernel and not spec.elementwise
+    is_own = has_vx_kernel(spec) and not spec.elementwise
     return [VxSource(spec)] if is_own else []
 
 

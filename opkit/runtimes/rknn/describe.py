@@ -41,6 +41,8 @@ def complaints(spec: OpSpec) -> Iterator[Complaint]:
     defaults = {param.name: param.default for param in spec.params}
     for name, problem in boards.armhf_warnings(spec.params, defaults):
         yield Complaint("", problem, field=f"params.{name}.default", severity="warning")
+    yield from settings.index_complaints(spec)
+    yield from settings.vx_name_complaints(spec)
     yield from vx_complaints(spec)
 
 
@@ -70,6 +72,7 @@ DESCRIBE = RuntimeDescription(
     limits=LIMITS,
     tensor_types=TENSOR_TYPES,
     lost_outputs=tuple(dtype for dtype in TENSOR_TYPES if dtype not in OUTPUT_TYPES),
+    kernels={settings.VX: True},
     single_thread="the driver of its boards calls kernels in a thread of its own",
     keys=settings.KEYS,
     foreign_keys=settings.PACKAGE_KEYS,

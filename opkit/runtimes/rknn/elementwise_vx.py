@@ -13,7 +13,7 @@ from opkit.files.source_check import without_comments
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.kernel_skeletons import vx_arguments, vx_file
 from opkit.runtimes.rknn.kernel_source import free_name
-from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.settings import has_vx_kernel
 
 _SAME = """
     exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan asin acos atan sinh cosh tanh asinh
@@ -191,7 +191,7 @@ _WAY_OUT = "write `kernels: [cpu]`"
 
 def vx_complaints(spec: OpSpec) -> Iterator[Complaint]:
     """Yield an error for each tensor and param that the generated VX kernel does not take."""
-    if not spec.elementwise or not settings(spec).has_vx_kernel:
+    if not spec.elementwise or not has_vx_kernel(spec):
         return
     for section, tensors in (("inputs", spec.inputs), ("outputs", spec.outputs)):
         for tensor in tensors:
@@ -217,7 +217,7 @@ def generated_vx(spec: OpSpec, scalar: str) -> dict[str, str]:
     Raises:
         SourceError: OpenCL C does not have a word of that text.
     """
-    if not settings(spec).has_vx_kernel:
+    if not has_vx_kernel(spec):
         return {}
     names = {name: free_name(name, spec) for name in _VARIABLES}
     halves = [

@@ -18,7 +18,7 @@ from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.describe import DESCRIBE
 from opkit.runtimes.rknn.elementwise_vx import generated_vx
 from opkit.runtimes.rknn.kernel_source import has_cxx, kernel_sources, kernels_header
-from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.settings import has_vx_kernel
 from opkit.runtimes.rknn.toolkit_class import toolkit_class
 from opkit.runtimes.rknn.vx_requirements import drift
 from opkit.toolchains.abi import ABIS
@@ -51,7 +51,7 @@ _VX_PAGES = """\
 def readme(spec: OpSpec) -> Readme:
     """Return the README's text on kernels, chips and the toolkit's class."""
     lower, target = spec.lower, DESCRIBE.target_of(spec)
-    both = settings(spec).has_vx_kernel
+    both = has_vx_kernel(spec)
     vx = f"rknn_kernel_{lower}.vx"
     is_written = both and not spec.elementwise
     return Readme(
@@ -141,7 +141,7 @@ def generated_files(spec: OpSpec, reference_source: str) -> dict[str, str]:
         # All: a user's file may launch a VX kernel that op.yml no longer has.
         **generation.headers("runtimes/rknn/*.h"),
         **generation.declarations("runtimes/rknn/include", "include"),
-        **(page if settings(spec).has_vx_kernel else {}),
+        **(page if has_vx_kernel(spec) else {}),
         "generated/openvx_stub.c": generation.copy("runtimes/rknn/openvx_stub.c"),
         f"generated/{spec.lower}_params.h": _params_header(spec),
         **allowed_file(spec),

@@ -19,7 +19,7 @@ from opkit.runtimes.rknn.kernel_source import (
     kernel_file,
     quantizations,
 )
-from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.settings import has_vx_kernel
 
 # One whole work item; several, the last in part; the same in several rows and slices.
 _CASE_SHAPES = (
@@ -37,14 +37,14 @@ _CLAMPED_LANES = "VXC_MODIFIER(0, 7, 0, VXC_RM_TowardZero, 1)"
 def once_only_files(spec: OpSpec) -> dict[str, str]:
     """Return path -> text of the files of the kernels, which are written once."""
     files = {f"rknn_kernel_{spec.lower}.c": kernel_file(spec)}
-    if settings(spec).has_vx_kernel and not spec.elementwise:
+    if has_vx_kernel(spec) and not spec.elementwise:
         files[vx_file(spec)] = vx_kernel(spec)
     return files
 
 
 def tests(spec: OpSpec) -> TestText:
     """Return the test of the VX kernel; as generated, that kernel copies halves or uint8."""
-    if not settings(spec).has_vx_kernel:
+    if not has_vx_kernel(spec):
         return TestText()
     if is_quantized(spec):
         return TestText(("TensorFormat", "check_vx_kernel"), vx_test(spec), _CASE_SHAPES)

@@ -10,7 +10,7 @@ from opkit.common.text import render
 from opkit.description.spec import OpSpec, Tensor
 from opkit.files.elementwise import has_table
 from opkit.files.operator_texts import has_only
-from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.settings import KERNELS, has_vx_kernel
 from opkit.toolchains.flags import is_cxx
 
 DOT_PRODUCTS_HEADER = "include/opkit/runtimes/rknn/dot_products.h"
@@ -40,7 +40,7 @@ def kernels_header(spec: OpSpec) -> str:
         arguments.append("opkit_find_table(node)")
     vx_kernel = (
         f"{render('runtimes/rknn/templates/kernels_vx.h', lower=lower, upper=upper)}\n"
-        if settings(spec).has_vx_kernel
+        if has_vx_kernel(spec)
         else ""
     )
     return render(
@@ -49,11 +49,13 @@ def kernels_header(spec: OpSpec) -> str:
         name=spec.name,
         lower=lower,
         upper=upper,
-        about=_BOTH_KERNELS if settings(spec).has_vx_kernel else _CPU_KERNEL,
+        about=_BOTH_KERNELS if has_vx_kernel(spec) else _CPU_KERNEL,
         operator_name=wrapped("static const char operator_name[] = ", [f'"{spec.name}"'], ";"),
         compute=wrapped(f"        const char *problem = {lower}_compute(", arguments, ");"),
         vx_kernel=vx_kernel,
-        list="\n".join(f"    &{kernel}_kernel_description," for kernel in settings(spec).kernels),
+        list="\n".join(
+            f"    &{kernel}_kernel_description," for kernel in KERNELS if kernel in spec.kernels
+        ),
     )
 
 
@@ -63,7 +65,7 @@ def kernel_file(spec: OpSpec) -> str:
     include = f'#include "{header}"\n'
     if not spec.elementwise:  # generated headers include each other
         include = f'#include "{spec.lower}_compute.h"\n{include}'
-    if not settings(spec).has_vx_kernel:
+    if not has_vx_kernel(spec):
         about = block_comment(
             f"The CPU kernel of {spec.name}: the callbacks and the kernel list are in {header}, "
             f"the math is in {spec.math_file}.\n\n"

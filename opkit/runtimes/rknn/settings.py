@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import yaml
 
-from opkit.common.text import shortened
-from opkit.description.describe import CheckedKernel, any_case_words
-from opkit.description.reader import Reader, as_written
-from opkit.description.spec import OpSpec
+from opkit.common.complaint import Complaint
+from opkit.description.describe import CheckedKernel
+from opkit.description.reader import Reader
+from opkit.description.spec import CPU, OpSpec
 from opkit.description.words import is_python_name, keyword_of, taken
 
 _CLASS = taken("", "np tf RKNNCustomOP IoMap Shape output_shapes params_from_tf reference")
@@ -48,44 +48,36 @@ def operator_name_refusal(name: str) -> str:
     return ""
 
 
-def check_vx_names(reader: Reader, entries: Mapping[str, yaml.Node]) -> None:
-    """Refuse names that are reserved in VX kernels; the parser refuses invalid identifiers.
-
-    Raises:
-        DescriptionError: a name is reserved.
-    """
-    name = entries.get("name")
-    if isinstance(name, yaml.ScalarNode) and name.value.lower() in VX_KERNELS:
-        kernel = name.value.lower()
-        problem = f"{name.value!r} gives the VX kernel the reserved name '{kernel}'"
-        reader.fail(name, "name", f"{problem}; choose another name, or write `kernels: [cpu]`")
-    for section in ("inputs", "outputs", "params"):
-        members = entries.get(section)
-        for key, _ in members.value if isinstance(members, yaml.MappingNode) else ():
-            if isinstance(key, yaml.ScalarNode) and key.value in VX_PARAMETERS:
-                reader.fail(
-                    key,
-                    f"{section}.{key.value}",
-                    f"{shortened(key.value)!r} is a name in the language of the VX kernel; choose "
-                    "another name, or write `kernels: [cpu]`",
-                )
+def vx_name_complaints(spec: OpSpec) -> Iterator[Complaint]:
+    """Yield an error for each name that is reserved in VX kernels."""
+    if not has_vx_kernel(spec):
+        return
+    remedy = "choose another name, or write `kernels: [cpu]`"
+    if spec.lower in VX_KERNELS:
+        problem = f"{spec.name!r} gives the VX kernel the reserved name '{spec.lower}'"
+        yield Complaint("", problem, field="name", hint=remedy)
+    fields = {
+        **{f"inputs.{each.name}": each.name for each in spec.inputs},
+        **{f"outputs.{each.name}": each.name for each in spec.outputs},
+        **{f"params.{each.name}": each.name for each in spec.params},
+    }
+    for field, name in fields.items():
+        if name in VX_PARAMETERS:
+            problem = f"{name!r} is a name in the language of the VX kernel"
+            yield Complaint("", problem, field=field, hint=remedy)
 
 
 NAME = "rknn"
 # Other keys of a package's op.yml; the build writes them.
 PACKAGE_KEYS = ("out_binary", "op_py_file", "vx_file", "op_version")
-KERNELS = ("cpu", "vx")  # in the order of the list that the runtime looks up
+VX = "vx"
+"""The VX kernel in `kernels`."""
+KERNELS = (CPU, VX)
+"""The kernels in the order of the list that the runtime looks up."""
 VX_KERNEL = CheckedKernel("VX kernel", "check_vx_kernel")
 _INDICES = ("0", "1")
 _VX_VERSIONS = ("1", "2")
 KEYS = {
-    "kernels": {
-        "description": "The kernels that the operator has: [cpu] or [cpu, vx], the default.",
-        "type": "array",
-        "items": any_case_words(KERNELS),
-        "contains": any_case_words(KERNELS[:1]),
-        "uniqueItems": True,
-    },
     "kernel_index": {
         "description": "The kernel that the board runs: 0, the CPU kernel, or 1, the VX kernel.",
         "enum": [*map(int, _INDICES), *_INDICES],
@@ -101,20 +93,18 @@ class Settings(NamedTuple):
     """The keys of op.yml for this runtime only.
 
     Attributes:
-        kernels: the operator's kernels, `cpu` and perhaps `vx`.
         kernel_index: the index of the kernel that the board runs.
         vx_version: VX_VERSION in the VX kernel, the generation of the hardware. 1 by default, as in
             the vendor's header: which of the two the chips have is not published.
     """
 
-    kernels: tuple[str, ...] = KERNELS
     kernel_index: int = 0
     vx_version: int = 1
 
-    @property
-    def has_vx_kernel(self) -> bool:
-        """Whether there is a VX kernel besides the CPU kernel."""
-        return "vx" in self.kernels
+
+def has_vx_kernel(spec: OpSpec) -> bool:
+    """Return whether an operator has a VX kernel besides the CPU kernel."""
+    return VX in spec.kernels
 
 
 def settings(spec: OpSpec) -> Settings:
@@ -137,49 +127,17 @@ def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
     Raises:
         DescriptionError: a setting is invalid.
     """
-    kernels = reader.attempt(_kernels, reader, entries.get("kernels"))
-    if "vx" in (kernels or ()):
-        reader.attempt(check_vx_names, reader, entries)
     vx_version = reader.attempt(reader.choice, entries, "vx_version", _VX_VERSIONS, "1")
-    return Settings(
-        kernels, _kernel_index(reader, entries, kernels or KERNELS), int(vx_version or 1)
-    )
+    index = reader.choice(entries, "kernel_index", _INDICES, "0")
+    return Settings(int(index), int(vx_version or 1))
 
 
-def _kernels(reader: Reader, node: yaml.Node | None) -> tuple[str, ...]:
-    """Return the kernels of the operator, in the order of KERNELS."""
-    if node is None:
-        return KERNELS
-    expected = "[cpu] or [cpu, vx]"
-    if not isinstance(node, yaml.SequenceNode):
-        reader.fail(node, "kernels", f"must be a list, not {as_written(node)}", expected=expected)
-    found: list[str] = []
-    for index, item in enumerate(node.value):
-        where = f"kernels[{index}]"
-        kernel = reader.text(item, where).lower()
-        if kernel not in KERNELS:
-            problem = f"unknown kernel {as_written(item)}"
-            reader.fail(item, where, problem, expected=", ".join(KERNELS))
-        if kernel in found:
-            reader.fail(item, where, f"duplicate kernel '{kernel}'", hint="delete one of them")
-        found.append(kernel)
-    if not found:
-        reader.fail(node, "kernels", "is empty", expected=expected)
-    if "cpu" not in found:
-        reader.fail(node, "kernels", "has no cpu, the runtime's kernel 0", expected=expected)
-    return tuple(kernel for kernel in KERNELS if kernel in found)
-
-
-def _kernel_index(
-    reader: Reader, entries: Mapping[str, yaml.Node], kernels: tuple[str, ...]
-) -> int:
-    index = int(reader.choice(entries, "kernel_index", _INDICES, "0"))
-    if index >= len(kernels):
-        line = entries["kernels"].start_mark.line + 1
-        reader.fail(
-            entries["kernel_index"],
-            "kernel_index",
-            f"{index} is the VX kernel, but kernels in line {line} is [{', '.join(kernels)}]",
-            hint="write `kernel_index: 0`, or `kernels: [cpu, vx]`",
+def index_complaints(spec: OpSpec) -> Iterator[Complaint]:
+    """Yield an error if the board is to run a VX kernel that the operator does not have."""
+    if settings(spec).kernel_index and not has_vx_kernel(spec):
+        yield Complaint(
+            "",
+            f"1 is the VX kernel, but kernels is [{', '.join(spec.kernels)}]",
+            field="kernel_index",
+            hint=f"write `kernel_index: 0`, or `kernels: [{', '.join(KERNELS)}]`",
         )
-    return index

@@ -10,7 +10,7 @@ from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn import kernel_skeletons, kernel_source
 from opkit.runtimes.rknn.kernel_source import is_quantized
-from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.settings import has_vx_kernel
 
 _TEST_TO_ADD = """\
 and add to tests/test_{lower}.py
@@ -34,7 +34,7 @@ def require_vx_kernel(spec: OpSpec, feature: str, remedy: str = "") -> None:
     Raises:
         OpkitError: op.yml has no VX kernel.
     """
-    if not settings(spec).has_vx_kernel:
+    if not has_vx_kernel(spec):
         add = "write `kernels: [cpu, vx]` and run scons to add one"
         raise OpkitError(
             f"{feature}: {spec.name} has no VX kernel, because op.yml has `kernels: [cpu]`; "
@@ -124,7 +124,7 @@ def drift(root: Path, spec: OpSpec, cache: Path) -> list[Complaint]:
     """Return each mismatch of the VX kernel, with the text that op.yml requires; see vx.drift."""
     name = kernel_skeletons.vx_file(spec)
     path = root / name
-    if not settings(spec).has_vx_kernel:
+    if not has_vx_kernel(spec):
         left_over = Complaint(
             name,
             "is not built, because op.yml has `kernels: [cpu]`",

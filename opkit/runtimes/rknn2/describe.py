@@ -25,6 +25,8 @@ from opkit.runtimes.rknn2.chips import (
 from opkit.runtimes.rknn2.toolkit2 import LATER_OPERATORS, MAX_OPSET, ONNX_OPERATORS
 
 NAME = "rknn2"
+GPU = "gpu"
+"""The GPU kernel in `kernels`."""
 MAX_OP_TYPE = 255
 """The maximum characters in the runtime's struct."""
 PREFIX = "cst"
@@ -197,6 +199,7 @@ DESCRIBE = RuntimeDescription(
     product_pattern="lib*_*",
     limits=LIMITS,
     tensor_types=TENSOR_TYPES,
+    kernels={GPU: False},
     single_thread="",
     no_fp16="",
     keys=KEYS,

@@ -10,7 +10,7 @@ import pytest
 
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.kernel_skeletons import vx_file
-from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.settings import has_vx_kernel
 from opkit.runtimes.rknn.vx_requirements import missing_vx_kernel, unwritten_vx_kernel
 from tests.files.texts import once_only_files
 from tests.repositories import EXAMPLES, RKNN_EXAMPLES, Repository, generate
@@ -206,7 +206,7 @@ def test_examples_have_written_vx_kernels() -> None:
     for name in RKNN_EXAMPLES:
         spec = parse((EXAMPLES / name / f"{name}.yml").read_text())
         path = EXAMPLES / name / vx_file(spec)
-        is_own = settings(spec).has_vx_kernel and not spec.elementwise
+        is_own = has_vx_kernel(spec) and not spec.elementwise
         assert path.is_file() == is_own
         assert not path.is_file() or unwritten_vx_kernel(spec, path.read_text()) == ""
 

@@ -14,7 +14,7 @@ from opkit.build.machinery import FOLDER as MACHINERY
 from opkit.build.user_cache import shared_folder
 from opkit.common.errors import OpkitError
 from opkit.runtimes.rknn.kernel_source import kernel_sources
-from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.settings import has_vx_kernel, settings
 from opkit.runtimes.rknn.vx.clang import FOLDER as VX_FOLDER
 from opkit.runtimes.rknn.vx.clang import code, language, share_precompiled
 
@@ -42,7 +42,7 @@ def host(env: Any, reports: bool) -> list[Any]:
     nodes = [harness(env), runtime, guarded]
     nodes += [_profiled_library(env, runtime)] if reports else []
     own = settings(env["OPERATOR"])
-    if not own.has_vx_kernel:
+    if not has_vx_kernel(env["OPERATOR"]):
         return nodes
     # The precompiled prelude of VX kernels comes from the user's cache, or goes there.
     shared = shared_folder(env)

@@ -20,7 +20,7 @@ from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn import program_binary, rknnop
 from opkit.runtimes.rknn.kernel_source import kernel_sources
-from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.settings import has_vx_kernel, settings
 from opkit.runtimes.rknn.vx_requirements import require_vx_kernel
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS
@@ -217,6 +217,6 @@ def _pack(target: Any, source: Any, env: Any) -> None:
     )
     file_io.write_atomically(path, rknnop.pack(package))
     kernel = f", {'with' if binary else 'without'} a program binary"
-    has_vx_kernel = settings(env["OPERATOR"]).has_vx_kernel
+    shown = kernel if has_vx_kernel(env["OPERATOR"]) else ""
     # One write for the whole line, because other targets are packed in parallel.
-    print(f"{path}: {path.stat().st_size} bytes{kernel if has_vx_kernel else ''}\n", end="")
+    print(f"{path}: {path.stat().st_size} bytes{shown}\n", end="")

@@ -13,7 +13,7 @@ from opkit.build.debugger import debug_alias, require_case
 from opkit.build.options import Request, print_errors
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn.kernel_skeletons import vx_file
-from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.settings import has_vx_kernel
 from opkit.runtimes.rknn.vx_requirements import require_vx_kernel
 
 _DEBUG = "vx-gdb"
@@ -21,7 +21,7 @@ _DEBUG = "vx-gdb"
 
 def usage(operator: OpSpec) -> Sequence[tuple[str, str]]:
     """Return the commands; none for an operator without a VX kernel."""
-    if not settings(operator).has_vx_kernel:
+    if not has_vx_kernel(operator):
         return ()
     return (
         ("scons vx", "compile the VX kernel for this PC and print errors and warnings"),

@@ -98,14 +98,11 @@ def test_{kernel}_kernel(case):
 """
 
 
-def description(
-    spec: OpSpec, kernels: Sequence[str], empty_vx: str = "", shift_of_sign: str = ""
-) -> str:
+def description(spec: OpSpec, empty_vx: str = "", shift_of_sign: str = "") -> str:
     """Return the text of op.yml for an operator.
 
     Args:
         spec: the operator.
-        kernels: its kernels: `cpu`, or `cpu` and `vx`.
         empty_vx: file:line of an empty VX kernel that was left out.
         shift_of_sign: file:line of the shift that needs NO_SHIFT_REPORT.
     """
@@ -114,7 +111,7 @@ def description(
         "name": spec.name,
         "framework": spec.framework,
         "target_platform": spec.target_platform,
-        "kernels": [*kernels],
+        "kernels": [*spec.kernels],
         "kernel_index": chosen.kernel_index,
     }
     if chosen.vx_version != 1:
@@ -210,12 +207,11 @@ def reference(spec: OpSpec, converter: Converter | None) -> str:
     )
 
 
-def case_file(spec: OpSpec, kernels: Sequence[str], conversion: str = "") -> str:
+def case_file(spec: OpSpec, conversion: str = "") -> str:
     """Return the text of the tests, with one value of each param: a kernel may take no others.
 
     Args:
         spec: the operator.
-        kernels: its kernels: `cpu`, or `cpu` and `vx`.
         conversion: the name of the kernel's own function from float to half, which may be less
             exact than the reference's.
     """
@@ -227,7 +223,7 @@ def case_file(spec: OpSpec, kernels: Sequence[str], conversion: str = "") -> str
     params = {
         each.name: sample(each) if each.default is None else each.default for each in spec.params
     }
-    checks = [f"check_{kernel}_kernel" for kernel in kernels]
+    checks = [f"check_{kernel}_kernel" for kernel in spec.kernels]
     makers = [value.partition("(")[0] for value in values]
     shapes = (literal(dict.fromkeys(dtypes, shape), "", 8) for shape in _SHAPES)
     about_values = f"special() adds infinities, NaN and subnormals; {conversion} may know none."
@@ -235,7 +231,7 @@ def case_file(spec: OpSpec, kernels: Sequence[str], conversion: str = "") -> str
     text = _TESTS.format(
         name=spec.name,
         lower=spec.lower,
-        kernels="all kernels" if len(kernels) > 1 else "the CPU kernel",
+        kernels="all kernels" if len(spec.kernels) > 1 else "the CPU kernel",
         imports=", ".join(sorted(["cases", *checks, *makers])),
         shapes="\n".join(f"        {shape}," for shape in shapes),
         about_values=f"    # {about_values}\n" if conversion else "",
@@ -245,7 +241,7 @@ def case_file(spec: OpSpec, kernels: Sequence[str], conversion: str = "") -> str
         if {*dtypes.values()} != {CASE_DTYPE}
         else f'"{CASE_DTYPE}"',
     )
-    for kernel in kernels:
+    for kernel in spec.kernels:
         is_inexact = conversion and kernel == "cpu"
         text += _TEST.format(
             kernel=kernel,

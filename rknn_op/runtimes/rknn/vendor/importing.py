@@ -248,8 +248,7 @@ def _add_kernels(result: Import, folder: VendorFolder, kernel: KernelFile) -> No
             f"rknn_kernel_{spec.lower}.vx with a statement, or a kernel list without it; write "
             "`kernel_index: 0`"
         )
-    kernels = KERNELS if has_vx else KERNELS[:1]
-    result.spec = spec._replace(settings={NAME: chosen._replace(kernels=kernels)})
+    result.spec = spec._replace(kernels=KERNELS if has_vx else KERNELS[:1])
     for file in files:
         _add_headers(result, folder, file)
 
@@ -330,9 +329,8 @@ def _add_converter(result: Import, folder: VendorFolder) -> Converter | None:
 def _add_texts(result: Import, kernel: KernelFile, converter: Converter | None) -> None:
     """Write op.yml and the files that differ from a new repository's."""
     spec = result.spec
-    kernels = settings(spec).kernels
     places = map(posixpath.basename, (result.empty_vx, kernel.shift_of_sign))
-    result.description = imported_files.description(spec, kernels, *places)
+    result.description = imported_files.description(spec, *places)
     assert runtimes.parse(result.description, "op.yml") == spec
     result.taken = {"op.yml": "with the order of the kernel", **result.taken}
     once = once_only_files(spec, runtimes.selected(spec))
@@ -344,7 +342,7 @@ def _add_texts(result: Import, kernel: KernelFile, converter: Converter | None) 
     texts = {
         f"{spec.lower}_reference.py": imported_files.reference(spec, converter),
         compute: imported_files.compute(spec, once[compute]),
-        tests: imported_files.case_file(spec, kernels, conversion),
+        tests: imported_files.case_file(spec, conversion),
         ".gitattributes": imported_files.attributes(once[".gitattributes"], unchanged),
     }
     for path, text in texts.items():

@@ -13,7 +13,7 @@ from opkit.description.spec import OpSpec
 from opkit.description.types import PARAM_TYPES
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.deliveries import DELIVERIES
-from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.settings import has_vx_kernel
 from opkit.runtimes.rknn.vx import clang
 from opkit.runtimes.rknn.vx.drift import drift
 from tests.files.test_emit import DESCRIPTIONS
@@ -51,7 +51,7 @@ def differences(root: Path, text: str, spec: OpSpec = SPEC) -> list[str]:
 
 def has_vx_skeleton(name: str) -> bool:
     spec = parse(DESCRIPTIONS[name])
-    return settings(spec).has_vx_kernel and not spec.elementwise
+    return has_vx_kernel(spec) and not spec.elementwise
 
 
 @pytest.mark.parametrize("name", [name for name in DESCRIPTIONS if has_vx_skeleton(name)])

@@ -14,6 +14,8 @@ import numpy.typing as npt
 from opkit.description.spec import OpSpec
 from opkit.description.types import ELEMENT_TYPES
 from opkit.files.elementwise import has_table
+from opkit.files.opencl_scalar import Kernel, scalar_in_opencl
+from opkit.runtimes.rknn.kernel_skeletons import vx_file
 from opkit.toolchains.flags import EXACT
 from tests.compiling import build
 from tests.files.texts import generated_files, once_only_files
@@ -156,3 +158,8 @@ def compiled(
 def numpy_dtypes() -> list[str]:
     """Return numpy's names of the dtypes of tensors."""
     return [name for name, row in ELEMENT_TYPES.items() if row.computed_as]
+
+
+def in_opencl(spec: OpSpec, text: str) -> str:
+    """Return the functions of an operator's `<op>_scalar.h` for its VX kernel."""
+    return scalar_in_opencl(spec, text, Kernel("VX kernel", vx_file(spec), spec.lower))

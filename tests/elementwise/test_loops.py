@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from opkit.description.spec import OpSpec
 from opkit.files.elementwise import own_loop
 from opkit.runtimes import parse
-from opkit.runtimes.rknn.elementwise_vx import scalar_in_opencl
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.flags import EXACT
 from tests.compiling import HOST, LANGUAGES, compile_c
@@ -24,6 +23,7 @@ from tests.elementwise.loops import (
     Loop,
     compiled,
     files,
+    in_opencl,
     numpy_dtypes,
     scalar_file,
 )
@@ -278,7 +278,7 @@ static inline void mix_row(const float *x, const float *y, float *output, size_t
 #endif
 """
     text = scalar_file(spec, "return x - y;", row)
-    assert "mix_row" not in scalar_in_opencl(spec, text)
+    assert "mix_row" not in in_opencl(spec, text)
     assert "mix_row(block.x, block.y, block.output, count, &values);" in own_loop(spec, text)
     loop = compiled(tmp_path, spec, "return x - y;", after=row)
     x, y = np.arange(4000, dtype=np.float32).reshape(4, 1000), np.ones(1000, np.float32)

@@ -10,11 +10,11 @@ import pytest
 
 from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
+from opkit.files import opencl_scalar as tables
 from opkit.runtimes import parse
-from opkit.runtimes.rknn import elementwise_vx as tables
-from opkit.runtimes.rknn.elementwise_vx import generated_vx, scalar_in_opencl
+from opkit.runtimes.rknn.elementwise_vx import generated_vx
 from opkit.runtimes.rknn.vx.pc_compiler import compile_vx
-from tests.elementwise.loops import scalar_file
+from tests.elementwise.loops import in_opencl, scalar_file
 
 
 def operator(name: str = "Soft", inputs: Sequence[str] = "x", params: str = "") -> OpSpec:
@@ -27,12 +27,12 @@ def operator(name: str = "Soft", inputs: Sequence[str] = "x", params: str = "") 
 
 def translated(body: str, name: str = "Soft") -> str:
     spec = operator(name)
-    return scalar_in_opencl(spec, scalar_file(spec, body))
+    return in_opencl(spec, scalar_file(spec, body))
 
 
 def refusal(text: str, name: str = "Soft") -> str:
     with pytest.raises(OpkitError) as raised:
-        scalar_in_opencl(operator(name), text)
+        in_opencl(operator(name), text)
     return str(raised.value)
 
 
@@ -65,7 +65,7 @@ static inline float soft_of(float x, const struct soft_params *params)
 
 
 def test_text_is_the_same_but_for_words_of_the_language() -> None:
-    text = scalar_in_opencl(operator(), SCALAR)
+    text = in_opencl(operator(), SCALAR)
     assert (
         text
         == """\

@@ -13,6 +13,7 @@ from opkit.files import c_parts
 from opkit.files.c_parts import allowed_file, allowed_header
 from opkit.files.elementwise import has_table
 from opkit.runtimes.rknn2.describe import settings
+from opkit.runtimes.rknn2.gpu_files import GPU, kernel_header, kernel_name
 
 _REGISTRATION = """\
 Registers all custom operators of an application, in one call: librknnrt fails at the first \
@@ -47,7 +48,8 @@ def c_files(spec: OpSpec) -> dict[str, str]:
     # The runtime may pass other types than op.yml's, as version 1.6.0 does: floats.
     types = [TENSOR_TYPES_IN_C[tensor.dtype] for tensor in (*spec.inputs, *spec.outputs)]
     converts_tensors = any(type_ not in ("ANY", "FLOAT32") for type_ in types)
-    keeps_data = bool(spec.params) or spec.has_threads or converts_tensors
+    has_gpu = GPU in spec.kernels
+    keeps_data = bool(spec.params) or spec.has_threads or converts_tensors or has_gpu
     allowed = allowed_header(spec)
     stages = ("init", "compute", "destroy") if keeps_data else ("compute",)
     return {
@@ -65,7 +67,7 @@ def c_files(spec: OpSpec) -> dict[str, str]:
             lower=lower,
             about=block_comment(about),
             compute_header=spec.compute_header,
-            threads=c_parts.definitions(spec),
+            definitions=c_parts.definitions(spec) + ("#define OPKIT_GPU\n" if has_gpu else ""),
             loops=c_parts.include(spec, "../"),
             compute_comment=comment(f"Computes {spec.name}, for every inference."),
             description="\n".join(_description(spec)),
@@ -78,7 +80,10 @@ def c_files(spec: OpSpec) -> dict[str, str]:
             allowed_include=f'#include "../generated/{allowed}"\n' if allowed else "",
             refusal="        char refusal[512];\n" if allowed else "",
             refuse=_REFUSE.format(lower=lower) if allowed else "",
-            init=render("runtimes/rknn2/templates/init.c", what=what) if keeps_data else "",
+            init=render("runtimes/rknn2/templates/init.c", what=what, open=_open(spec))
+            if keeps_data
+            else "",
+            **_gpu_parts(spec),
             function=function,
             op_type=wrapped("        .op_type = ", [f'"{settings(spec).op_type}"'], ","),
             members="\n".join(f"        .{stage} = {stage}_callback," for stage in stages),
@@ -96,6 +101,41 @@ def c_files(spec: OpSpec) -> dict[str, str]:
         ),
     }
 
+
+def _open(spec: OpSpec) -> str:
+    """Return the expression that initializes a node."""
+    if GPU in spec.kernels:
+        return "opkit_init_with_gpu(&custom_op_description, context, input_count, &gpu_kernel)"
+    return "opkit_init(&custom_op_description, context, input_count)"
+
+
+def _gpu_parts(spec: OpSpec) -> dict[str, str]:
+    """Return the parts of templates/custom_op.c for a GPU kernel; empty ones without it."""
+    names = ("gpu_include", "gpu_files", "gpu", "choice")
+    if GPU not in spec.kernels:
+        return dict.fromkeys(names, "")
+    lower = spec.lower
+    arguments = ["&inputs", "&params", "&outputs", "&launch"]
+    launch = wrapped(f"        const char *problem = {lower}_launch(", arguments, ");")
+    if allowed_header(spec):
+        call = wrapped(f"            problem = {lower}_launch(", arguments, ");")
+        launch = _ALLOWED_LAUNCH.format(lower=lower, call=call)
+    return {
+        "gpu_include": '#include "../include/opkit/runtimes/rknn2/gpu.h"\n',
+        "gpu_files": f'#include "{lower}_gpu.h"\n#include "{kernel_header(spec)}"\n',
+        "gpu": render(
+            "runtimes/rknn2/templates/gpu.c", lower=lower, kernel=kernel_name(spec), launch=launch
+        ),
+        "choice": render("runtimes/rknn2/templates/choice.c"),
+    }
+
+
+_ALLOWED_LAUNCH = """\
+        char refusal[512];
+        const char *problem = refusal;
+        if ({lower}_allows(&params, refusal, sizeof refusal)) {{
+{call}
+        }}"""
 
 _REFUSE = """\
 if (!{lower}_allows(&params, refusal, sizeof refusal)) {{

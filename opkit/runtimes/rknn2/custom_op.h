@@ -1,7 +1,7 @@
 /*
  * Adapter between librknnrt's custom operator callbacks and the math: converts tensors and
  * attributes to the operator's structs, and back. All data of the runtime is checked before use.
- * With OPKIT_THREADS, include opkit/compute/parallel.h first.
+ * With OPKIT_THREADS, include opkit/compute/parallel.h first; with OPKIT_GPU, gpu.h.
  */
 #ifndef OPKIT_CUSTOM_OP_H
 #define OPKIT_CUSTOM_OP_H
@@ -19,6 +19,9 @@ struct opkit_node {
     struct opkit_memory memory; /* strings and lists of the params */
     /* Of past calls, for the next ones: one for each call that ran at the same time. */
     struct opkit_memory *unused;
+#ifdef OPKIT_GPU
+    struct opkit_gpu gpu;
+#endif
     max_align_t params[]; /* the operator's struct */
 };
 
@@ -86,6 +89,9 @@ static inline void opkit_free_node(struct opkit_node *node)
         opkit_free(memory);
         free(memory);
     }
+#ifdef OPKIT_GPU
+    opkit_close_gpu(&node->gpu);
+#endif
     opkit_free(&node->memory);
     free(node);
 }
@@ -238,8 +244,8 @@ static inline int opkit_read_params(struct opkit_call *call)
     return 0;
 }
 
-/* Sets the operator's inputs, params and outputs. Close the call, even after an error. */
-static inline int opkit_open_call(struct opkit_call *call)
+/* Begins a call: checks the counts of tensors, and sets the params. */
+static inline int opkit_begin_call(struct opkit_call *call)
 {
     const struct opkit_operator *op = call->op;
 
@@ -252,7 +258,15 @@ static inline int opkit_open_call(struct opkit_call *call)
         opkit_check_count(op, "inputs", call->input_count, op->input_count, opkit_max_inputs(op)));
     OPKIT_TRY(
         opkit_check_count(op, "outputs", call->output_count, op->output_count, op->output_count));
-    OPKIT_TRY(opkit_read_params(call));
+    return opkit_read_params(call);
+}
+
+/* Sets the operator's inputs, params and outputs. Close the call, even after an error. */
+static inline int opkit_open_call(struct opkit_call *call)
+{
+    const struct opkit_operator *op = call->op;
+
+    OPKIT_TRY(opkit_begin_call(call));
     for (size_t i = 0; i < op->input_count; i++) {
         const struct opkit_tensor_row *row = &op->inputs[i];
         struct opkit_tensor *tensor = opkit_tensor_in(call->inputs, row);
@@ -290,5 +304,102 @@ static inline void opkit_close_call(struct opkit_call *call)
         opkit_return_memory(call->node, call->memory);
     }
 }
+
+#ifdef OPKIT_GPU
+
+/* ---- The GPU ---- */
+
+/* Initializes a node as opkit_init does, and its kernel if librknnrt computes it on the GPU. */
+static inline int opkit_init_with_gpu(const struct opkit_operator *op,
+                                      rknn_custom_op_context *context, uint32_t input_count,
+                                      const struct opkit_gpu_kernel *kernel)
+{
+    OPKIT_TRY(opkit_init(op, context, input_count));
+    struct opkit_node *node = opkit_node_of(context);
+    if (context->target != RKNN_TARGET_TYPE_GPU || node == NULL || node->gpu.is_open) {
+        return 0;
+    }
+    return opkit_open_gpu(op, kernel, &context->gpu_ctx, &node->gpu);
+}
+
+/* Sets the shape of a tensor; its elements are the GPU's. */
+static inline int opkit_describe_tensor(const struct opkit_operator *op,
+                                        const struct opkit_tensor_row *row,
+                                        const rknn_custom_op_tensor *source,
+                                        struct opkit_tensor *tensor)
+{
+    if (source->attr.type != RKNN_TENSOR_FLOAT32) {
+        return opkit_fail(op, "tensor '%s' is %s (expected float32 on the GPU)" OPKIT_CPU,
+                          row->name, opkit_type_name(source->attr.type));
+    }
+    OPKIT_TRY(opkit_set_shape(op, row->name, &source->attr, tensor));
+    tensor->type = OPKIT_FLOAT32;
+    tensor->data = NULL;
+    return 0;
+}
+
+/*
+ * Sets the params, and the shapes of inputs and outputs. Close the call, even after an error. Fails
+ * without a message if the CPU computes the node.
+ */
+static inline int opkit_open_gpu_call(struct opkit_call *call)
+{
+    const struct opkit_operator *op = call->op;
+    const struct opkit_node *node = opkit_node_of(call->context);
+
+    if (call->context->target != RKNN_TARGET_TYPE_GPU || node == NULL ||
+        __atomic_load_n(&node->gpu.has_failed, __ATOMIC_RELAXED)) {
+        call->memory = &call->own;
+        return OPKIT_FAILED;
+    }
+    OPKIT_TRY(opkit_begin_call(call));
+    for (size_t i = 0; i < op->input_count; i++) {
+        OPKIT_TRY(opkit_describe_tensor(op, &op->inputs[i], &call->input_tensors[i],
+                                        opkit_tensor_in(call->inputs, &op->inputs[i])));
+    }
+    for (size_t i = 0; i < op->output_count; i++) {
+        OPKIT_TRY(opkit_describe_tensor(op, &op->outputs[i], &call->output_tensors[i],
+                                        opkit_tensor_in(call->outputs, &op->outputs[i])));
+    }
+    return 0;
+}
+
+/* Runs the kernel, and frees the launch. Fails if `problem`, the reason against it, is not NULL. */
+static inline int opkit_launch_call(struct opkit_call *call, struct opkit_launch *launch,
+                                    const char *problem)
+{
+    struct opkit_gpu *gpu = &call->node->gpu;
+    opkit_cl_queue queue = (opkit_cl_queue)call->context->gpu_ctx.cl_command_queue;
+    int status = OPKIT_FAILED;
+
+    if (problem != NULL) {
+        (void)opkit_fail(call->op, "%s" OPKIT_CPU, problem);
+    } else {
+        pthread_mutex_lock(&gpu->mutex);
+        status = opkit_run_on_gpu(call->op, gpu, queue, call->input_tensors, call->output_tensors,
+                                  launch);
+        pthread_mutex_unlock(&gpu->mutex);
+    }
+    opkit_release_launch(launch);
+    return status;
+}
+
+/*
+ * Lets the CPU compute a node, after a call on the GPU that failed. Waits for the queue, in which
+ * librknnrt may still convert the inputs.
+ */
+static inline void opkit_leave_gpu(const rknn_custom_op_context *context)
+{
+    struct opkit_node *node = opkit_node_of(context);
+
+    if (node != NULL) {
+        __atomic_store_n(&node->gpu.has_failed, true, __ATOMIC_RELAXED);
+    }
+    if (context->target == RKNN_TARGET_TYPE_GPU && context->gpu_ctx.cl_command_queue != NULL) {
+        opkit_cl.Finish((opkit_cl_queue)context->gpu_ctx.cl_command_queue);
+    }
+}
+
+#endif
 
 #endif

@@ -14,6 +14,7 @@ from opkit.description.describe import RuntimeDescription
 from opkit.description.parser import IDENTIFIER
 from opkit.description.reader import Reader, is_key
 from opkit.description.spec import OpSpec
+from opkit.runtimes.rknn2 import gpu_files
 from opkit.runtimes.rknn2.chips import (
     LIMITS,
     REFUSED_TARGETS,
@@ -22,11 +23,10 @@ from opkit.runtimes.rknn2.chips import (
     lost_params,
     unreadable_numbers,
 )
+from opkit.runtimes.rknn2.gpu_files import GPU
 from opkit.runtimes.rknn2.toolkit2 import LATER_OPERATORS, MAX_OPSET, ONNX_OPERATORS
 
 NAME = "rknn2"
-GPU = "gpu"
-"""The GPU kernel in `kernels`."""
 MAX_OP_TYPE = 255
 """The maximum characters in the runtime's struct."""
 PREFIX = "cst"
@@ -153,6 +153,7 @@ def _complaints(spec: OpSpec) -> Iterator[Complaint]:
                 hint="choose another name, or a `default` from which the value is computed",
                 severity="note",
             )
+    yield from gpu_files.complaints(spec)
     own = settings(spec)
     if own.is_standard:
         yield Complaint(

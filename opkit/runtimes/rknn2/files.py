@@ -6,6 +6,7 @@ from opkit.description.spec import OpSpec
 from opkit.files import generation
 from opkit.runtimes.files import Files, Readme, RuntimeTexts
 from opkit.runtimes.rknn2 import converter_class as converters
+from opkit.runtimes.rknn2 import gpu_files
 from opkit.runtimes.rknn2.c_files import c_files, constant_inputs
 from opkit.runtimes.rknn2.describe import DESCRIBE, settings
 from opkit.runtimes.rknn2.toolkit2 import PACKAGES
@@ -45,7 +46,12 @@ def readme(spec: OpSpec) -> Readme:
 
 def _texts(spec: OpSpec) -> RuntimeTexts:
     converter = "" if settings(spec).is_standard else DESCRIBE.converter
-    return RuntimeTexts(readme=readme(spec), converter=converter)
+    return RuntimeTexts(
+        readme=readme(spec),
+        tests=gpu_files.tests(spec),
+        once_only=gpu_files.once_only_files(spec),
+        converter=converter,
+    )
 
 
 def _generated(spec: OpSpec, reference: str) -> dict[str, str]:
@@ -57,4 +63,9 @@ def _generated(spec: OpSpec, reference: str) -> dict[str, str]:
     }
 
 
-FILES = Files(texts=_texts, generated=_generated)
+FILES = Files(
+    texts=_texts,
+    generated=_generated,
+    from_scalar=gpu_files.from_scalar,
+    required=lambda spec: tuple(gpu_files.once_only_files(spec)),
+)

@@ -22,6 +22,7 @@
 #include "opkit/check/harness/memory/libc_memory.h"
 #include "opkit/check/harness/memory/profile.h"
 #include "opkit/check/harness/runtime.h"
+#include "gpu.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
@@ -177,8 +178,12 @@ static const char *find_problem(const rknn_custom_op *op)
     if (op == NULL) {
         return "get_rknn_custom_op returns NULL";
     }
-    if (op->target != RKNN_TARGET_TYPE_CPU) {
-        return "target is not RKNN_TARGET_TYPE_CPU";
+    if (op->target != RKNN_TARGET_TYPE_CPU && op->target != RKNN_TARGET_TYPE_GPU) {
+        return "target is neither RKNN_TARGET_TYPE_CPU nor RKNN_TARGET_TYPE_GPU";
+    }
+    if (op->target == RKNN_TARGET_TYPE_GPU &&
+        (op->cl_kernel_name[0] == '\0' || op->cl_kernel_source == NULL)) {
+        return "cl_kernel_name is empty, or cl_kernel_source is NULL";
     }
     if (op->op_type[0] == '\0' || memchr(op->op_type, '\0', sizeof op->op_type) == NULL) {
         return "op_type is empty, or not terminated";
@@ -237,16 +242,57 @@ static bool add_tensors(struct tensors *tensors, bool is_output, struct harness_
     return true;
 }
 
-/* Sets the offset of the tensors in their memory. */
+__attribute__((format(printf, 1, 0))) static void record_event(const char *format, const char *name)
+{
+    char text[HARNESS_MAX_NAME + 64];
+    snprintf(text, sizeof text, format, name);
+    run->record("event", text, strlen(text));
+}
+
+static bool is_on_gpu(void)
+{
+    return run->op->target == RKNN_TARGET_TYPE_GPU;
+}
+
+/* Sets the offset of the tensors in their memory; on the GPU, they have had it since init. */
 static void add_memory(struct tensors *tensors)
 {
-    for (uint32_t i = 0; i < tensors->count; i++) {
+    for (uint32_t i = 0; i < tensors->count && !is_on_gpu(); i++) {
         rknn_tensor_mem *mem = &tensors->items[i].mem;
         mem->virt_addr = (void *)((uintptr_t)tensors->values[i]->bytes - OFFSET);
         mem->offset = OFFSET;
         mem->size = (uint32_t)tensors->values[i]->size + OFFSET;
     }
     memcpy(tensors->before, tensors->items, tensors->count * sizeof *tensors->items);
+}
+
+/* Gives the tensors memory of the GPU. */
+static bool add_gpu_memory(struct tensors *tensors)
+{
+    for (uint32_t i = 0; i < tensors->count; i++) {
+        const struct harness_value *value = tensors->values[i];
+        if (!gpu_allocate(&tensors->items[i].mem, value->bytes, value->size)) {
+            return false;
+        }
+    }
+    memcpy(tensors->before, tensors->items, tensors->count * sizeof *tensors->items);
+    return true;
+}
+
+/* Takes the outputs from memory of the GPU, and reports changed inputs. */
+static void take_gpu_memory(struct tensors *tensors, bool is_output)
+{
+    for (uint32_t i = 0; i < tensors->count; i++) {
+        const struct harness_value *value = tensors->values[i];
+        rknn_tensor_mem *mem = &tensors->before[i].mem;
+        if (mem->virt_addr != NULL && is_output) {
+            memcpy(value->bytes, mem->virt_addr, value->size);
+        } else if (mem->virt_addr != NULL &&
+                   memcmp(value->bytes, mem->virt_addr, value->size) != 0) {
+            record_event("the GPU kernel changes the input '%s'", value->name);
+        }
+        gpu_free(mem);
+    }
 }
 
 static int prepare(void *entry, const struct harness_invocation *invocation,
@@ -273,10 +319,21 @@ static int prepare(void *entry, const struct harness_invocation *invocation,
         snprintf(error->message, sizeof error->message, "not enough memory for the tensors");
         return FAILED;
     }
-    run->context.target = RKNN_TARGET_TYPE_CPU;
-    const bool is_prepared =
-        add_tensors(&run->inputs, false, error) && add_tensors(&run->outputs, true, error);
-    return is_prepared ? 0 : FAILED;
+    run->context.target = run->op->target;
+    if (!add_tensors(&run->inputs, false, error) || !add_tensors(&run->outputs, true, error)) {
+        return FAILED;
+    }
+    if (is_on_gpu()) {
+        problem = gpu_open(invocation, record, &run->context.gpu_ctx);
+        if (problem == NULL && (!add_gpu_memory(&run->inputs) || !add_gpu_memory(&run->outputs))) {
+            problem = "not enough memory for the tensors";
+        }
+        if (problem != NULL) {
+            snprintf(error->message, sizeof error->message, "the GPU: %s", problem);
+            return FAILED;
+        }
+    }
+    return 0;
 }
 
 /* ---- The stages ---- */
@@ -317,20 +374,13 @@ static int process(void *node)
     return status;
 }
 
-static void record_change(const char *name)
-{
-    char text[HARNESS_MAX_NAME + 64];
-    snprintf(text, sizeof text, "the operator changes the description of '%s'", name);
-    run->record("event", text, strlen(text));
-}
-
 /* Reports the operator's changes to the runtime's own data. */
 static void compare(const struct tensors *tensors)
 {
     for (uint32_t i = 0; i < tensors->count; i++) {
         const struct harness_value *value = tensors->values[i];
         if (memcmp(&tensors->items[i], &tensors->before[i], sizeof *tensors->items) != 0) {
-            record_change(value->name);
+            record_event("the operator changes the description of '%s'", value->name);
         }
     }
 }
@@ -345,6 +395,11 @@ static int clean_up(void *node)
     guarded_memory_set_active(false);
     compare(&run->inputs);
     compare(&run->outputs);
+    if (is_on_gpu()) {
+        take_gpu_memory(&run->inputs, false);
+        take_gpu_memory(&run->outputs, true);
+        gpu_close();
+    }
     guarded_values_delete(run->invocation, run->values);
     guarded_memory_end();
     return status;

@@ -28,6 +28,7 @@ from opkit.description.spec import OpSpec
 from opkit.files import c_parts
 from opkit.runtimes.rknn2.c_files import application_sources, operator_sources, plugin_sources
 from opkit.runtimes.rknn2.describe import NAME
+from opkit.runtimes.rknn2.gpu_files import GPU, kernel_file, kernel_header, kernel_source
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS
 
@@ -42,24 +43,24 @@ _REQUIREMENTS = elf.Requirements(
 """The required exports and libraries of a plugin."""
 
 
-_WITH_THREADS = replace(
-    _REQUIREMENTS, libraries=(*_REQUIREMENTS.libraries, elf.SystemLibrary("libpthread.so.0"))
-)
-
-
-def check_plugin(path: Path, abi: str, has_threads: bool = False) -> None:
+def check_plugin(path: Path, abi: str, operator: OpSpec) -> None:
     """Check that the boards of an ABI can load a plugin; on this PC, any glibc is accepted.
 
     Args:
         path: the plugin.
         abi: the name of its ABI.
-        has_threads: whether the operator has threads of its own.
+        operator: its operator.
 
     Raises:
         OpkitError: the plugin cannot be read, or violates a requirement; the message lists every
             reason.
     """
-    requirements = _WITH_THREADS if has_threads else _REQUIREMENTS
+    libraries = [*_REQUIREMENTS.libraries]
+    if operator.has_threads:
+        libraries.append(elf.SystemLibrary("libpthread.so.0"))
+    if GPU in operator.kernels:  # opens libOpenCL.so
+        libraries += [elf.SystemLibrary("libdl.so.2"), elf.SystemLibrary("libpthread.so.0")]
+    requirements = replace(_REQUIREMENTS, libraries=tuple(libraries))
     elf.check(path, ABIS[abi], requirements, any_glibc=abi not in ("aarch64", "armhf"))
 
 
@@ -105,7 +106,26 @@ def objects(env: Any, sources: Sequence[str], folder: str, **flags: list[str]) -
         env.Replace(CPPPATH=[each for each in env["CPPPATH"] if env.Dir(each).path != own])
         # As system headers: compilers must not warn of the vendor's code.
         env.Append(CCFLAGS=words(["-isystem", Path(env["RKNN_INCLUDE"]).absolute()]))
+    if GPU in env["OPERATOR"].kernels:
+        env = env.Clone()
+        env.Append(CPPPATH=[env.Dir(_gpu_kernel(env)[0].dir)])
     return kernel_objects(env, sources, folder, **flags)
+
+
+def _gpu_kernel(env: Any) -> Any:
+    """Return the node of the header with the text of the GPU kernel."""
+    operator = env["OPERATOR"]
+    header = f"{FOLDER}/{kernel_header(operator)}"
+    env.SetDefault(RKNN2_GPU_KERNEL={})  # declared once
+    if header not in env["RKNN2_GPU_KERNEL"]:
+        action = Action(print_errors(_write_kernel_source), None)
+        env["RKNN2_GPU_KERNEL"][header] = env.Command(header, kernel_file(operator), action)
+    return env["RKNN2_GPU_KERNEL"][header]
+
+
+def _write_kernel_source(target: Any, source: Any, env: Any) -> None:
+    text = Path(source[0].path).read_text(encoding="utf-8")
+    file_io.write_atomically(Path(target[0].path), kernel_source(text, env["OPERATOR"]).encode())
 
 
 def plugin(env: Any, abi_name: str) -> list[Any]:
@@ -163,6 +183,7 @@ def linked_plugin(
             "-lrknnrt",
             "-Wl,--as-needed",
             "-lm",
+            *(["-ldl"] if GPU in env["OPERATOR"].kernels else []),
             *thread_libraries(env),
         ],
     )
@@ -183,7 +204,7 @@ def deliver(env: Any, folder: str, built: Sequence[Any]) -> list[Any]:
 
 def _examine(target: Any, source: Any, env: Any) -> None:
 
-    check_plugin(Path(target[0].path), env["ABI_NAME"], env["OPERATOR"].has_threads)
+    check_plugin(Path(target[0].path), env["ABI_NAME"], env["OPERATOR"])
 
 
 def _deliver(target: Any, source: Any, env: Any) -> None:

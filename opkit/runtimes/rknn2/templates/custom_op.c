@@ -1,11 +1,11 @@
 /* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 
 $about
-${threads}#include "${lower}_custom_op.h"
+${definitions}#include "${lower}_custom_op.h"
 
-${loops}#include "../include/opkit/runtimes/rknn2/custom_op.h"
+${loops}${gpu_include}#include "../include/opkit/runtimes/rknn2/custom_op.h"
 $allowed_include#include "../${compute_header}"
-
+${gpu_files}
 $description
 $compute_comment
 static int compute_callback(rknn_custom_op_context *context, rknn_custom_op_tensor *input_tensors,
@@ -39,7 +39,7 @@ $compute
     return status;
 }
 
-$init$function
+${gpu}$init$function
 {
     static rknn_custom_op custom_op = {
         .version = 1,
@@ -48,5 +48,5 @@ $op_type
 $members
     };
 
-    return &custom_op;
+${choice}    return &custom_op;
 }

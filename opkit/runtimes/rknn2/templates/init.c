@@ -6,7 +6,7 @@ static int init_callback(rknn_custom_op_context *context, rknn_custom_op_tensor 
     (void)input_tensors;
     (void)output_tensors;
     (void)output_count;
-    return opkit_init(&custom_op_description, context, input_count);
+    return ${open};
 }
 
 static int destroy_callback(rknn_custom_op_context *context)

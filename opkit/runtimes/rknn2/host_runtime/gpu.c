@@ -1,0 +1,110 @@
+/* See gpu.h. */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "gpu.h"
+#include "opkit/runtimes/rknn2/opencl.h"
+
+static struct opkit_opencl cl;
+static void (*end_session)(void);
+static rknn_gpu_op_context shared; /* by all nodes, as librknnrt does */
+static unsigned users;
+
+/* Returns a function of the library for checks, or NULL in another library. */
+static void *session_function(const char *name)
+{
+    const char *path = getenv("RKNN_OP_OPENCL");
+    void *library = path != NULL ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+
+    return library != NULL ? dlsym(library, name) : NULL;
+}
+
+const char *gpu_open(const struct harness_invocation *invocation, harness_record_f *record,
+                     rknn_gpu_op_context *context)
+{
+    void (*begin)(const struct harness_invocation *, harness_record_f *);
+    void *symbol = session_function("opkit_opencl_begin");
+    opkit_cl_platform platform;
+    opkit_cl_device device;
+    int32_t status;
+
+    if (users > 0) {
+        *context = shared;
+        users++;
+        return NULL;
+    }
+    if (symbol != NULL) {
+        memcpy(&begin, &symbol, sizeof symbol);
+        begin(invocation, record);
+        symbol = session_function("opkit_opencl_end");
+        memcpy(&end_session, &symbol, sizeof symbol);
+    }
+    const char *problem = opkit_open_opencl(&cl);
+    if (problem != NULL) {
+        return problem;
+    }
+    if (cl.GetPlatformIDs(1, &platform, NULL) != OPKIT_CL_SUCCESS ||
+        cl.GetDeviceIDs(platform, OPKIT_CL_DEVICE_TYPE_GPU, 1, &device, NULL) != OPKIT_CL_SUCCESS) {
+        return "OpenCL has no device";
+    }
+    shared.cl_context = cl.CreateContext(NULL, 1, &device, NULL, NULL, &status);
+    if (shared.cl_context == NULL) {
+        return "OpenCL makes no context";
+    }
+    shared.cl_command_queue =
+        cl.CreateCommandQueue((opkit_cl_context)shared.cl_context, device, 0, &status);
+    if (shared.cl_command_queue == NULL) {
+        cl.ReleaseContext((opkit_cl_context)shared.cl_context);
+        return "OpenCL makes no queue";
+    }
+    *context = shared;
+    users = 1;
+    return NULL;
+}
+
+void gpu_close(void)
+{
+    if (--users > 0) {
+        return;
+    }
+    cl.ReleaseCommandQueue((opkit_cl_queue)shared.cl_command_queue);
+    cl.ReleaseContext((opkit_cl_context)shared.cl_context);
+    if (end_session != NULL) {
+        end_session();
+    }
+}
+
+bool gpu_allocate(rknn_tensor_mem *mem, const void *elements, size_t size)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t whole = (size + page) / page * page; /* at least one page */
+
+    mem->fd = memfd_create("dma-buf", MFD_CLOEXEC);
+    if (mem->fd < 0 || ftruncate(mem->fd, (off_t)whole) != 0) {
+        return false;
+    }
+    mem->virt_addr = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED, mem->fd, 0);
+    if (mem->virt_addr == MAP_FAILED) {
+        mem->virt_addr = NULL;
+        return false;
+    }
+    mem->offset = 0;
+    mem->size = (uint32_t)size;
+    memcpy(mem->virt_addr, elements, size);
+    return true;
+}
+
+void gpu_free(rknn_tensor_mem *mem)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    if (mem->virt_addr != NULL) {
+        munmap(mem->virt_addr, ((size_t)mem->size + page) / page * page);
+    }
+    if (mem->fd >= 0) {
+        close(mem->fd);
+    }
+}

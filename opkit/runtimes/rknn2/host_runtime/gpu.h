@@ -1,0 +1,31 @@
+/*
+ * The GPU of the host runtime: what librknnrt hands over to an operator of the GPU (seen in 1.6.0):
+ * a context and a queue for all nodes, and a dma-buf for each tensor, mapped for the CPU, too.
+ * Memory files take the place of dma-bufs.
+ */
+#ifndef OPKIT_HOST_RUNTIME_GPU_H
+#define OPKIT_HOST_RUNTIME_GPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <rknn_custom_op.h>
+
+#include "opkit/check/harness/runtime.h"
+
+/*
+ * Makes context and queue in the OpenCL that RKNN_OP_OPENCL names, or takes those of another node.
+ * Returns NULL, or an error message.
+ */
+const char *gpu_open(const struct harness_invocation *invocation, harness_record_f *record,
+                     rknn_gpu_op_context *context);
+
+/* Releases both with the last node; objects that the operators still have are leaks. */
+void gpu_close(void);
+
+/* Gives a tensor memory with these elements. Returns false if there is none. */
+bool gpu_allocate(rknn_tensor_mem *mem, const void *elements, size_t size);
+
+void gpu_free(rknn_tensor_mem *mem);
+
+#endif

@@ -92,6 +92,7 @@ class Choices:
         author: the author in the license; empty: the authors of the new repository.
         extras: the files around the operator, one of EXTRAS; a workspace has all.
         workspace: the workspace of the repositories, which is made first if it does not exist.
+        kernels: the kernels besides the CPU kernel; empty: the description's.
     """
 
     runtimes: Sequence[str] = ()
@@ -100,6 +101,7 @@ class Choices:
     author: str = ""
     extras: str = DEFAULT_EXTRAS
     workspace: Path | None = None
+    kernels: Sequence[str] = ()
 
 
 DEFAULTS = Choices()

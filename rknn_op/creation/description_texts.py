@@ -226,8 +226,18 @@ def _with_known_kernels(text: str, chosen: Sequence[RuntimeDescription]) -> tupl
     lost = [kernel for kernel in given if kernel.lower() not in known]
     if not lost:
         return text, []
-    kept = ", ".join(kernel for kernel in given if kernel not in lost)
-    return with_entry(without(text, ["kernels"]), "kernels", f"[{kept}]"), lost
+    kept = [kernel for kernel in given if kernel not in lost and kernel.lower() != CPU]
+    return with_kernels(text, kept), lost
+
+
+def with_kernels(text: str, kernels: Sequence[str]) -> str:
+    """Set the kernels of a description.
+
+    Args:
+        text: a valid description.
+        kernels: the kernels besides the CPU kernel.
+    """
+    return with_entry(without(text, ["kernels"]), "kernels", f"[{', '.join([CPU, *kernels])}]")
 
 
 def _keys(runtime: RuntimeDescription) -> list[str]:

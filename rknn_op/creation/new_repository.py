@@ -32,7 +32,7 @@ from rknn_op.all_or_nothing import (
 from rknn_op.creation import workspaces
 from rknn_op.creation.choices import DEFAULTS, Choices, left_out, license_text, refuse_target
 from rknn_op.creation.description_schema import with_schema
-from rknn_op.creation.description_texts import adapted, with_entry
+from rknn_op.creation.description_texts import adapted, with_entry, with_kernels
 from rknn_op.creation.wheel import REQUIREMENTS, Extra, lock_text, requirements_text, wheel
 from rknn_op.template import Origin, documentation, origin
 
@@ -129,7 +129,9 @@ def plan_text(
         warnings = [each._replace(file=source) for each in found]
     elif choices.target:
         text = with_entry(text, "target_platform", choices.target)
-    if choices.runtimes or choices.target:
+    if choices.kernels:
+        text = with_kernels(text, choices.kernels)
+    if choices.runtimes or choices.target or choices.kernels:
         spec = runtimes.parse(text, f"{source}, changed by options")
     folder = folder or parent / spec.name
     name = absolute(folder).name

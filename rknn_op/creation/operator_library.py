@@ -155,8 +155,15 @@ class LibraryOperator:
             for name, data in found.items()
             if name.startswith("tests/") and name.endswith(".py")
         }
+        kernels = [name for each in runtimes.available().values() for name in each.describe.kernels]
+        missing = [kernel for kernel in kernels if kernel not in spec.kernels]
+        of_all = once_only_files(
+            spec._replace(kernels=(*spec.kernels, *missing)), runtimes.selected(spec)
+        )
+        foreign |= found.keys() & of_all.keys() - written.keys()
         if any(map(_OWN_KERNEL.search, tests.values())):
             functions = {name for each in absent.values() for name in each.check.test_functions}
+            functions |= {f"check_{kernel}_kernel" for kernel in missing}
             foreign |= {
                 name
                 for name, text in tests.items()

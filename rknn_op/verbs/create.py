@@ -123,6 +123,13 @@ if TYPE_CHECKING:
     "rk1808 for .pb.",
 )
 @click.option(
+    "--kernel",
+    "kernels",
+    multiple=True,
+    metavar="NAME",
+    help="A kernel besides the CPU kernel, instead of the description's: gpu or vx.",
+)
+@click.option(
     "--license",
     default="",
     metavar="NAME",
@@ -163,6 +170,7 @@ def command(
     workspace_: Path | None,
     runtimes: tuple[str, ...],
     target: str,
+    kernels: tuple[str, ...],
     license: str,
     author: str,
     extras: str,
@@ -195,7 +203,13 @@ def command(
         raise click.UsageError("--json needs --dry-run.")
     names = [name for text in runtimes for name in text.split(",")]
     choices = Choices(
-        names, target, license or NO_LICENSE, author, extras or DEFAULT_EXTRAS, workspace_
+        names,
+        target,
+        license or NO_LICENSE,
+        author,
+        extras or DEFAULT_EXTRAS,
+        workspace_,
+        [kernel.lower() for text in kernels for kernel in text.split(",")],
     )
     output = Output(dry_run, is_json, with_git)
     if library_names:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from opkit.description.spec import Tensor
 from opkit.runtimes.check import Check
+from opkit.runtimes.rknn2.gpu_checks import TEST_FUNCTIONS
 from opkit.runtimes.rknn2.host_kernel import CONVENTION, cpu_kernel
 from opkit.runtimes.rknn2.librknnrt_kernel import LibrknnrtKernel
 from opkit.runtimes.rknn2.simulator import SimulatedReference
@@ -23,5 +24,6 @@ CHECK = Check(
     cpu_kernel=cpu_kernel,
     simulated_kernel=SimulatedReference,
     vendor_kernel=LibrknnrtKernel,
+    test_functions=TEST_FUNCTIONS,
     integer_note=_integer_note,
 )

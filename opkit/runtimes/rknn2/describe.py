@@ -207,4 +207,5 @@ DESCRIBE = RuntimeDescription(
     settings=read_settings,
     name_refusal=_name_refusal,
     complaints=_complaints,
+    expected_kernels=gpu_files.expected_kernels,
 )

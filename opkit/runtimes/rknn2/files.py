@@ -20,6 +20,9 @@ toolkit (Python 3.8 to 3.12); `scons check` runs its simulator then |
 | `.venv-rknn2/bin/python rknn2/convert.py model.onnx --target {target}` | converts a model with \
 nodes `{op_type}` ({inputs}) |
 """
+_GPU_PAGES = """\
+| the GPU kernel | [docs/gpu.md](docs/gpu.md) |
+"""
 _PAGES = """\
 | conversion, plugin, library and application with RKNN-Toolkit2 | `rknn2.md` |
 """
@@ -28,11 +31,13 @@ _PAGES = """\
 def readme(spec: OpSpec) -> Readme:
     """Return the README's text on products and conversion."""
     target = DESCRIBE.target_of(spec)
+    has_gpu = gpu_files.GPU in spec.kernels
     inputs = [each.name for each in spec.inputs] + [each.name for each in constant_inputs(spec)]
     return Readme(
         runtime="Rockchip's RKNN-Toolkit2",
         target=target,
         product=_PRODUCT.format(lower=spec.lower, target=target),
+        files=tuple(gpu_files.once_only_files(spec)),
         generated=("rknn2/",),
         commands=_COMMANDS.format(
             target=target,
@@ -40,7 +45,7 @@ def readme(spec: OpSpec) -> Readme:
             op_type=settings(spec).op_type,
             inputs=f"inputs: {', '.join(inputs)}" if len(inputs) > 1 else f"input: {inputs[0]}",
         ),
-        pages=_PAGES,
+        pages=(_GPU_PAGES if has_gpu else "") + _PAGES,
     )
 
 
@@ -55,7 +60,9 @@ def _texts(spec: OpSpec) -> RuntimeTexts:
 
 
 def _generated(spec: OpSpec, reference: str) -> dict[str, str]:
+    page = {"docs/gpu.md": generation.copy("runtimes/rknn2/docs/gpu.md")}
     return {
+        **(page if gpu_files.GPU in spec.kernels else {}),
         **generation.headers("runtimes/rknn2/*.h"),
         **generation.declarations("runtimes/rknn2/include", "include/librknnrt"),
         **c_files(spec),

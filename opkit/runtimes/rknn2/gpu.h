@@ -249,7 +249,7 @@ struct opkit_import {
     int32_t fd;
     int32_t offset;
     uint32_t size;
-    ino_t inode; /* a new dma-buf may get the descriptor of an old one */
+    uint64_t inode; /* a new dma-buf may get the descriptor of an old one */
     opkit_cl_buffer whole; /* from the beginning of the memory */
     opkit_cl_buffer part; /* the tensor's, if it begins at an offset */
 };

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from opkit.common.code_layout import wrapped
 from opkit.common.complaint import Complaint
 from opkit.common.text import render
+from opkit.description.describe import CheckedKernel
 from opkit.description.spec import OpSpec, Param
 from opkit.files.opencl_scalar import Kernel, scalar_in_opencl
 from opkit.runtimes.files import TestText
 
 GPU = "gpu"
 """The GPU kernel in `kernels`."""
+GPU_KERNEL = CheckedKernel("GPU kernel", "check_gpu_kernel")
 KERNEL_SUFFIX = "_kernel.cl"
 _NUMBERS = {
     "float32": ("float", "opkit_add_float(launch, {});"),
@@ -103,6 +105,11 @@ def complaints(spec: OpSpec) -> Iterator[Complaint]:
                 hint=hint,
                 expected="a number of 32 bits or less",
             )
+
+
+def expected_kernels(spec: OpSpec) -> dict[CheckedKernel, str]:
+    """Return the kernels that a check must run besides the CPU kernel, with the reason."""
+    return {GPU_KERNEL: "op.yml has it in `kernels`"} if GPU in spec.kernels else {}
 
 
 def tests(spec: OpSpec) -> TestText:

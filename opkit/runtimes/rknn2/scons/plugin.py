@@ -29,6 +29,7 @@ from opkit.files import c_parts
 from opkit.runtimes.rknn2.c_files import application_sources, operator_sources, plugin_sources
 from opkit.runtimes.rknn2.describe import NAME
 from opkit.runtimes.rknn2.gpu_files import GPU, kernel_file, kernel_header, kernel_source
+from opkit.runtimes.rknn2.scons.opencl import opencl
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS
 
@@ -238,6 +239,7 @@ def host(env: Any, reports: bool) -> list[Any]:
     host_env = instrumented(compiler_for(env, "x64"))
     library = linked_plugin(host_env, HOST, _kernel(host_env, HOST), librknnrt)
     nodes = [harness(env), librknnrt, library]
+    nodes += opencl(env) if GPU in env["OPERATOR"].kernels else []
     if reports:
         plain_env, operator = compiler_for(env, "x64"), env["OPERATOR"]
         kernel, *others = operator_sources(operator)

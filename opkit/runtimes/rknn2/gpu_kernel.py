@@ -1,0 +1,134 @@
+"""The GPU kernel on this PC: by the glue of the board, in the emulator of OpenCL or another one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from opkit.check.comparison import first_difference
+from opkit.check.executors import on_this_pc
+from opkit.check.harness_client import HarnessKernel
+from opkit.description.spec import OpSpec
+from opkit.opencl.events import read_log, read_unwritten
+from opkit.opencl.pc_compiler import Program
+from opkit.runtimes.invocation import (
+    AT_FULL_SPEED,
+    Invocation,
+    LeftOutError,
+    RunOptions,
+    RunResult,
+)
+from opkit.runtimes.rknn2.cl_compiler import FOLDER, compile_cl
+from opkit.runtimes.rknn2.gpu_files import kernel_file
+from opkit.runtimes.rknn2.host_kernel import CONVENTION
+
+OPTIONS = "-cl-std=CL1.2"
+"""The build options of the kernel; those of OPKIT_GPU_OPTIONS in gpu.h."""
+_TO_CPU = "; the CPU computes"
+_OPENCL_FAILS = re.compile(r"cl[A-Z]\w+: ")
+_VARIANTS: Mapping[str, tuple[str, str]] = {
+    "the order in which the work items run; is a barrier missing?": ("reverse", "1"),
+    **{
+        f"the size of groups, which the launch leaves to the driver ({size} here)": (
+            "local_size",
+            size,
+        )
+        for size in ("1", "8", "64")
+    },
+}
+"""What outputs must not depend on -> the attachment that changes it, and its value."""
+
+
+def _executor_of(spec: OpSpec, root: Path, opencl: Path) -> HarnessKernel:
+    host = root / "build/rknn2/host"
+    library = host / f"librkcst_{spec.lower}.so"
+    executor = on_this_pc(
+        root / "build/host/harness", host / "librknnrt.so", library, "get_rknn_custom_op"
+    )
+    environment = {"RKNN_OP_DEVICE": "gpu", "RKNN_OP_OPENCL": str(opencl.absolute())}
+    executor = replace(executor, environment=environment)
+    return HarnessKernel(spec, executor, root, CONVENTION, library=library)
+
+
+class EmulatedGpuKernel:
+    """The GPU kernel in the emulator; implements Kernel.
+
+    Args:
+        spec: the operator.
+        root: its repository, built for this PC.
+
+    Raises:
+        OpkitError: the kernel does not compile, or the repository is not built.
+    """
+
+    convention = CONVENTION
+    keeps_state = False
+
+    def __init__(self, spec: OpSpec, root: Path) -> None:
+        self.program: Program = compile_cl(root / kernel_file(spec), root / FOLDER, OPTIONS)
+        self._kernel = _executor_of(spec, root, root / "build/rknn2/host/emulator/libOpenCL.so")
+
+    def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
+        """Run the kernel; see Kernel.
+
+        Raises:
+            LeftOutError: the launch leaves this case to the CPU.
+        """
+        first = self._run(invocation, options)
+        if options.fill is None or first.fault or first.status or first.events:
+            return first
+        for cause, change in _VARIANTS.items():
+            other = self._run(invocation, options, change)
+            if other.fault or other.status or other.events:
+                return other
+            if difference := first_difference(first.outputs, other.outputs):
+                element, count = difference
+                more = f" (and {count - 1} more)" if count > 1 else ""
+                first.fault = f"output element {element}{more} depends on {cause}"
+                first.outputs = {}
+                return first
+        return first
+
+    def _run(
+        self, invocation: Invocation, options: RunOptions, change: tuple[str, str] | None = None
+    ) -> RunResult:
+        fill = options.fill or 0
+        attachments = {"program": str(self.program.library.absolute()), "fill": str(fill)}
+        if change:
+            attachments |= dict([change])
+        self._kernel.attachments = {
+            f"opencl:{name}": value.encode() for name, value in attachments.items()
+        }
+        result = self._kernel.run(invocation, options)
+        log = read_log(result.log, self.program)
+        result.log = []
+        result.events += [*log.undefined, *map(str, log.events)]
+        for name, (count, first) in read_unwritten(result.attachments, result.outputs).items():
+            element = f"{name}[{', '.join(map(str, first))}]"
+            more = f", nor were {count - 1} more: does the launch reach them?" if count > 1 else ""
+            result.events.append(f"output {element} was never written{more}")
+        return finished(result, log.others)
+
+
+def finished(result: RunResult, records: Sequence[Sequence[str]]) -> RunResult:
+    """Return the result of a run with the records of OpenCL's library; see host_opencl/session.h.
+
+    Raises:
+        LeftOutError: the launch leaves this case to the CPU.
+    """
+    for kind, *rest in records:
+        if kind == "misuse":
+            result.events.append(rest[0])
+        elif kind == "alive":
+            result.leaks.append(f"{rest[1]} objects of OpenCL are not released: {rest[0]}")
+    for line in result.printed.splitlines():
+        if line.endswith(_TO_CPU):
+            _, _, reason = line.removesuffix(_TO_CPU).partition(": ")
+            if not _OPENCL_FAILS.match(reason):
+                raise LeftOutError(f"cases that the launch leaves to the CPU: {reason}")
+            result.events.append(f"the GPU kernel cannot run: {reason}")
+            result.printed = ""
+            result.notes = []
+    return result

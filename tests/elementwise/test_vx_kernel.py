@@ -13,7 +13,7 @@ from opkit.description.spec import OpSpec
 from opkit.runtimes import parse
 from opkit.runtimes.rknn import elementwise_vx as tables
 from opkit.runtimes.rknn.elementwise_vx import generated_vx, scalar_in_opencl
-from opkit.runtimes.rknn.vx.pc_compiler import compile_vx
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from tests.elementwise.loops import scalar_file
 
 

@@ -15,10 +15,10 @@ from opkit.check.debug_info import addr2line
 from opkit.check.executors import on_this_pc
 from opkit.check.harness_client import Harness
 from opkit.common.errors import OpkitError
+from opkit.opencl.pc_compiler import Program
+from opkit.opencl.signatures import VxKernel
 from opkit.runtimes.invocation import Array, Invocation, RunOptions, RunResult, Value
 from opkit.runtimes.rknn.vx.launch import LENIENT, PADDING, STRICT, Border, Launch
-from opkit.runtimes.rknn.vx.pc_compiler import Program
-from opkit.runtimes.rknn.vx.signatures import VxKernel
 
 TYPES = (
     *("float32", "float16", "int32", "int16", "int8", "uint32", "uint16", "uint8"),

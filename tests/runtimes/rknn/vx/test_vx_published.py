@@ -15,9 +15,10 @@ import pytest
 from numpy.typing import DTypeLike
 
 from opkit.common.errors import OpkitError
-from opkit.runtimes.rknn.vx import clang
-from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
-from opkit.runtimes.rknn.vx.source_reader import Broken, read
+from opkit.opencl import clang
+from opkit.opencl.pc_compiler import Program
+from opkit.opencl.source_reader import Broken, read
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import Array, launch, run
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from opkit.common import file_io
 from opkit.common.errors import OpkitError
 from opkit.common.scratch import scratch_folder, whole_folder
-from opkit.runtimes.rknn.vx.diagnostics import readable
+from opkit.opencl.diagnostics import readable
 from opkit.toolchains import find
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.zig import version
@@ -34,7 +34,7 @@ _ROUNDINGS = {
 
 def macros() -> str:
     """Return the header: convert_..., as_..., and int4(...) beside (int4)(...)."""
-    lines = ["/* Written by opkit/runtimes/rknn/vx/clang.py. */"]
+    lines = ["/* Written by opkit/opencl/clang.py. */"]
     for element, lanes in product((*_INTEGERS, *_FLOATS), _LANES):
         type_ = element + lanes
         if lanes:

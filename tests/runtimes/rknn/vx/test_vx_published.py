@@ -416,7 +416,9 @@ def test_published_files_compile(vx_folder: Path) -> None:
     flags = clang.code(True, False)
     cache = (vx_folder / "cache").resolve()
     broken = [
-        source.name for source in sources if isinstance(read(source, cache, 2, flags), Broken)
+        source.name
+        for source in sources
+        if isinstance(read(source, cache, clang.language(2), flags), Broken)
     ]
     assert len(sources) > _MALFORMED
     assert len(broken) <= _MALFORMED, broken

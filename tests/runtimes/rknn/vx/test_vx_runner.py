@@ -471,7 +471,7 @@ def test_unsupported_features_are_named(vx_folder: Path, version: int) -> None:
         for line, statement in enumerate(some, 3):
             expected = rf"\.vx:{line}:\d+: error: .*{refused[statement]}"
             assert re.search(expected, str(caught.value)), (statement, str(caught.value))
-        assert "opkit/runtimes/rknn/vx/prelude" not in str(caught.value)
+        assert "opkit/opencl/prelude" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,8 @@ def test_questions_are_recorded() -> None:
 
 def test_messages_are_those_of_the_code() -> None:
     """Each message is in the code, and each event on something unknown is in the data."""
-    folder = ROOT / "opkit/runtimes/rknn/vx"
-    code = "\n".join(path.read_text() for path in sorted(folder.rglob("*.[ch]")))
+    folders = ROOT / "opkit/opencl", ROOT / "opkit/runtimes/rknn/vx"
+    code = "\n".join(path.read_text() for each in folders for path in sorted(each.rglob("*.[ch]")))
     messages = {message for claim in CLAIMS for message in claim.messages}
     assert messages
     for message in messages:

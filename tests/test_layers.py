@@ -40,6 +40,8 @@ LAYERS = (
     ("opkit.check",),
     ("opkit.report", "opkit.mutation"),
     ("opkit.build",),
+    # Kernels in OpenCL C on the PC.
+    ("opkit.opencl",),
     # The runtimes; none imports another one.
     ("opkit.runtimes.*",),
     ("opkit.runtimes.*.scons",),

@@ -21,7 +21,7 @@ FOLDERS = {
     "rknn": [RUNTIMES / "rknn/host_runtime"],
     "rknn2": [RUNTIMES / "rknn2/host_runtime"],
     "pplnn": [RUNTIMES / "pplnn/harness"],
-    "vx": [RUNTIMES / "rknn/vx/runtime"],
+    "vx": [OPKIT / "opencl/runtime", RUNTIMES / "rknn/vx/runtime"],
 }
 HEADERS = [f"-I{RUNTIMES / name / 'include'}" for name in ("rknn", "rknn2")]
 # name -> its files from the bottom up: each calls only those before it

@@ -30,11 +30,15 @@ TESTS: dict[str, tuple[str, ...]] = {
         *(f"{VX}_instructions.py", f"{VX}_faults.py", f"{VX}_memory.py", f"{VX}_runner.py"),
         *(f"{VX}_border.py", f"{VX}_builtins.py", f"{VX}_tensors.py", f"{RKNN}/vx"),
     ),
-    "opkit/runtimes/rknn/vx/runtime/mathematics.c": (
+    "opkit/opencl/runtime/": (
+        *(f"{VX}_instructions.py", f"{VX}_faults.py", f"{VX}_memory.py", f"{VX}_runner.py"),
+        *(f"{VX}_border.py", f"{VX}_builtins.py", f"{VX}_tensors.py", f"{RKNN}/vx"),
+    ),
+    "opkit/opencl/runtime/mathematics.c": (
         *(f"{VX}_floats.py", f"{VX}_builtins.py"),
         f"{RKNN}/vx",
     ),
-    "opkit/runtimes/rknn/vx/runtime/numbers.c": (f"{VX}_numbers.py", f"{RKNN}/vx"),
+    "opkit/opencl/runtime/numbers.c": (f"{VX}_numbers.py", f"{RKNN}/vx"),
     "opkit/runtimes/rknn2/": (RKNN2,),
     "opkit/runtimes/rknn2/tensors.h": (
         *(f"{RKNN2}/test_tensors.py", f"{RKNN2}/test_conversions.py"),

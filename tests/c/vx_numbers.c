@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "opkit/runtimes/rknn/vx/runtime/runtime.h"
+#include "opkit/opencl/runtime/runtime.h"
 
 static void print_lanes(void)
 {

@@ -16,11 +16,11 @@ from opkit.description.reader import DescriptionError
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.description.types import PARAM_TYPES
 from opkit.description.words import Taken, taken_by
+from opkit.opencl import clang
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.kernel_skeletons import vx_kernel
 from opkit.runtimes.rknn.settings import VX_PARAMETERS
 from opkit.runtimes.rknn.toolkit_class import toolkit_class
-from opkit.runtimes.rknn.vx import clang
 from opkit.toolchains.abi import ABIS, Abi
 from tests.compiling import HOST, OPKIT, compile_c
 from tests.files.texts import (

@@ -106,7 +106,7 @@ def enumerators(header: Path, enum: str, prefix: str) -> list[str]:
 
 
 def test_emulator_type_numbers_match_header() -> None:
-    header = RKNN / "vx/prelude/shared.h"
+    header = RKNN.parents[1] / "opencl/prelude/shared.h"
     assert enumerators(header, "__opkit_type", "__OPKIT_") == list(TYPES)
 
 

@@ -13,7 +13,7 @@ from opkit.description.spec import OpSpec
 from opkit.files import opencl_scalar as tables
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.elementwise_vx import generated_vx
-from opkit.runtimes.rknn.vx.pc_compiler import compile_vx
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from tests.elementwise.loops import in_opencl, scalar_file
 
 

@@ -9,12 +9,12 @@ from typing import Any
 from opkit.build.compile_commands import EditorCommands
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
+from opkit.opencl import clang
 from opkit.runtimes.build import Build
 from opkit.runtimes.rknn import boards, rknnop
 from opkit.runtimes.rknn.scons import driver, package, vx_commands
 from opkit.runtimes.rknn.scons.host_runtime import harness_parts, host
 from opkit.runtimes.rknn.settings import settings
-from opkit.runtimes.rknn.vx import clang
 
 NAMES = "build/editor/names.h"
 LANGUAGE = "build/editor/language.h"

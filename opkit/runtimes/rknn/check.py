@@ -8,14 +8,14 @@ from pathlib import Path
 from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec, Tensor
 from opkit.mutation.plan import MutableSource
+from opkit.opencl import clang
 from opkit.runtimes.check import Check
 from opkit.runtimes.rknn import boards, host_kernels
 from opkit.runtimes.rknn.driver_kernels import vendor_kernel
 from opkit.runtimes.rknn.host_kernels import CONVENTION, cpu_kernel
 from opkit.runtimes.rknn.kernel_skeletons import vx_file
 from opkit.runtimes.rknn.settings import has_vx_kernel, settings
-from opkit.runtimes.rknn.vx import clang
-from opkit.runtimes.rknn.vx.pc_compiler import compile_vx
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from opkit.runtimes.rknn.vx_checks import TEST_FUNCTIONS
 from opkit.toolchains.clang_ast import DUMP
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +11,6 @@ from opkit.check.comparison import first_difference
 from opkit.check.executors import on_this_pc
 from opkit.check.harness_client import HarnessKernel
 from opkit.description.spec import OpSpec
-from opkit.opencl.events import read_log, read_unwritten
 from opkit.opencl.pc_compiler import Program
 from opkit.runtimes.invocation import (
     AT_FULL_SPEED,
@@ -21,6 +20,7 @@ from opkit.runtimes.invocation import (
     RunResult,
 )
 from opkit.runtimes.rknn2.cl_compiler import FOLDER, compile_cl
+from opkit.runtimes.rknn2.cl_results import read_records
 from opkit.runtimes.rknn2.gpu_files import kernel_file
 from opkit.runtimes.rknn2.host_kernel import CONVENTION
 
@@ -102,33 +102,26 @@ class EmulatedGpuKernel:
             f"opencl:{name}": value.encode() for name, value in attachments.items()
         }
         result = self._kernel.run(invocation, options)
-        log = read_log(result.log, self.program)
-        result.log = []
-        result.events += [*log.undefined, *map(str, log.events)]
-        for name, (count, first) in read_unwritten(result.attachments, result.outputs).items():
-            element = f"{name}[{', '.join(map(str, first))}]"
-            more = f", nor were {count - 1} more: does the launch reach them?" if count > 1 else ""
-            result.events.append(f"output {element} was never written{more}")
-        return finished(result, log.others)
+        return finished(result, self.program)
 
 
-def finished(result: RunResult, records: Sequence[Sequence[str]]) -> RunResult:
-    """Return the result of a run with the records of OpenCL's library; see host_opencl/session.h.
+def finished(result: RunResult, program: Program | None = None) -> RunResult:
+    """Return the result of a run with what OpenCL's library recorded.
+
+    Args:
+        result: the result of the harness.
+        program: the program that the emulator ran; None: another OpenCL ran it.
 
     Raises:
         LeftOutError: the launch leaves this case to the CPU.
     """
-    for kind, *rest in records:
-        if kind == "misuse":
-            result.events.append(rest[0])
-        elif kind == "alive":
-            result.leaks.append(f"{rest[1]} objects of OpenCL are not released: {rest[0]}")
+    found, result.log = read_records(result.log, result.attachments, result.outputs, program)
+    result.events += found.problems()
     for line in result.printed.splitlines():
         if line.endswith(_TO_CPU):
             _, _, reason = line.removesuffix(_TO_CPU).partition(": ")
             if not _OPENCL_FAILS.match(reason):
                 raise LeftOutError(f"cases that the launch leaves to the CPU: {reason}")
             result.events.append(f"the GPU kernel cannot run: {reason}")
-            result.printed = ""
-            result.notes = []
+    result.printed, result.notes = "", []
     return result

@@ -41,7 +41,7 @@ def harness() -> Path:
 @functools.cache
 def vx_runtime() -> Path:
     """Compile the emulator's part of the harness, beside it, with the flags of a repository."""
-    sources = sorted((RKNN / "vx/runtime").glob("*.c"))
+    sources = [*(OPKIT / "opencl/runtime").glob("*.c"), *(RKNN / "vx/runtime").glob("*.c")]
     return build(harness().with_name("vx_runtime.so"), "-shared", *VX_COMPILE, *sources, *VX_LINK)
 
 

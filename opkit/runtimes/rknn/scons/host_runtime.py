@@ -13,10 +13,10 @@ from opkit.build.libraries import Phase, instrumented, kernel_objects, profiled_
 from opkit.build.machinery import FOLDER as MACHINERY
 from opkit.build.user_cache import shared_folder
 from opkit.common.errors import OpkitError
+from opkit.opencl.clang import FOLDER as VX_FOLDER
+from opkit.opencl.clang import code, language, share_precompiled
 from opkit.runtimes.rknn.kernel_source import kernel_sources
 from opkit.runtimes.rknn.settings import has_vx_kernel, settings
-from opkit.runtimes.rknn.vx.clang import FOLDER as VX_FOLDER
-from opkit.runtimes.rknn.vx.clang import code, language, share_precompiled
 
 FOLDER = "build/host"
 PROFILED = f"{FOLDER}/profiled"
@@ -55,7 +55,7 @@ def host(env: Any, reports: bool) -> list[Any]:
         env,
         "$SHAREDCOM",
         target=f"{FOLDER}/vx_runtime.so",
-        sources=[f"{MACHINERY}/runtimes/rknn/vx/runtime/*.c"],
+        sources=[f"{MACHINERY}/{folder}/runtime/*.c" for folder in ("opencl", "runtimes/rknn/vx")],
         objects=f"{FOLDER}/vx/",
         CCFLAGS=VX_COMPILE,
         LINKFLAGS=RUNTIME_LINK,

@@ -1,5 +1,5 @@
 """The VX emulator: runs a `.vx` kernel on the PC.
 
-compiler.py compiles the unchanged source for this processor, with the language as a prelude;
-runner.py runs it over the work items of a launch, in the harness; runtime/ is its part of that.
+compiler.py compiles the unchanged source for this processor; runner.py runs it over the work items
+of a launch, in the harness; runtime/ is its part of that.
 """

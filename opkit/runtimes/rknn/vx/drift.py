@@ -11,12 +11,12 @@ from pathlib import Path
 from opkit.common.complaint import Complaint
 from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
+from opkit.opencl.clang import FOLDER, language
+from opkit.opencl.signatures import VxKernel
+from opkit.opencl.source_reader import read_kernels
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.kernel_skeletons import vx_arguments
 from opkit.runtimes.rknn.settings import settings
-from opkit.runtimes.rknn.vx.clang import FOLDER
-from opkit.runtimes.rknn.vx.signatures import VxKernel
-from opkit.runtimes.rknn.vx.source_reader import read_kernels
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _WORD = re.compile(r"\b(?P<word>[a-zA-Z]\w*)\b(?P<is_called>\s*\()?")
@@ -122,7 +122,7 @@ def drift(root: Path, spec: OpSpec, cache: Path) -> list[Complaint]:
     if not path.is_file():
         return []
     try:
-        kernels = read_kernels(path, cache / FOLDER.name, settings(spec).vx_version)
+        kernels = read_kernels(path, cache / FOLDER.name, language(settings(spec).vx_version))
     except OpkitError:
         return []
     if kernels is None:

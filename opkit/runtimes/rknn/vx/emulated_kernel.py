@@ -19,6 +19,8 @@ from opkit.check.debug_info import gdb_command
 from opkit.check.harness_client import HarnessKernel, batch, marshal_tensors, request
 from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
+from opkit.opencl.clang import FOLDER
+from opkit.opencl.pc_compiler import Program
 from opkit.runtimes.invocation import (
     AT_FULL_SPEED,
     CallingConvention,
@@ -30,7 +32,7 @@ from opkit.runtimes.invocation import (
 from opkit.runtimes.rknn.host_kernels import CONVENTION, HOST, host_kernel
 from opkit.runtimes.rknn.kernel_skeletons import vx_file
 from opkit.runtimes.rknn.settings import settings
-from opkit.runtimes.rknn.vx.clang import FOLDER
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from opkit.runtimes.rknn.vx.launch import (
     BOARDS,
     LENIENT,
@@ -45,7 +47,6 @@ from opkit.runtimes.rknn.vx.launch import (
     launch_of,
     uniforms_of,
 )
-from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.runner import (
     PADDING_WRITE,
     PAST_END,

@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
-from opkit.check.debug_info import addr2line
 from opkit.check.executors import on_this_pc
 from opkit.check.harness_client import Harness
 from opkit.common.errors import OpkitError
+from opkit.opencl.events import Event, read_log, read_unwritten
+from opkit.opencl.pc_compiler import Program
+from opkit.opencl.signatures import VxKernel
 from opkit.runtimes.invocation import Array, Invocation, RunOptions, RunResult, Value
 from opkit.runtimes.rknn.vx.launch import LENIENT, PADDING, STRICT, Border, Launch
-from opkit.runtimes.rknn.vx.pc_compiler import Program
-from opkit.runtimes.rknn.vx.signatures import VxKernel
 
 TYPES = (
     *("float32", "float16", "int32", "int16", "int8", "uint32", "uint16", "uint8"),
@@ -27,7 +27,6 @@ TYPES = (
 """The element types of a kernel's tensors."""
 
 _BITS, _EDGE, _CONSTANT = range(3)  # as in runtime/runtime.h
-_UNWRITTEN = "unwritten:"
 
 PAST_END = ("read past the row's end", "write past the row's end")
 """Events that are normal if a row's length is not a multiple of a work item's elements."""
@@ -35,35 +34,6 @@ PAST_END = ("read past the row's end", "write past the row's end")
 WRITE_OUTSIDE = "write outside"
 PADDING_WRITE = "write outside by a padding work item"
 """A write by a work item that exists only because the launch is rounded up."""
-
-
-@dataclass(frozen=True)
-class Event:
-    """A likely bug of a kernel, or an action with another effect on some boards.
-
-    Attributes:
-        kind: the kind, for instance `write outside`.
-        tensor: the name of the tensor, or empty.
-        count: the number of elements, or of occurrences.
-        at: x, y, z of the first occurrence.
-        item: the work item (its global id) of the first occurrence.
-        line: the source's line of the first occurrence, or None.
-    """
-
-    kind: str
-    tensor: str
-    count: int
-    at: tuple[int, ...]
-    item: tuple[int, ...]
-    line: str | None
-
-    def __str__(self) -> str:
-        tensor = f" '{self.tensor}'" if self.tensor else ""
-        place = f"{self.line}: " if self.line else ""
-        return (
-            f"{place}{self.kind}{tensor}, {self.count} times; first at "
-            f"(x, y, z) = {self.at} by work item {self.item}"
-        )
 
 
 @dataclass
@@ -319,31 +289,9 @@ def checked(launch: Launch, kernel: VxKernel, where: str, board: str = STRICT) -
 # ---- Results -------------------------------------------------------------------------------------
 
 
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(map(int, text.split(",")))
-
-
 def _vx_result(program: Program, run: RunResult) -> VxRunResult:
     result = VxRunResult(run.outputs, fault=run.fault, timed_out=run.timed_out, printed=run.printed)
-    for name, numbers in run.attachments.items():
-        output = name.removeprefix(_UNWRITTEN)
-        missing, first = map(int, numbers.split())
-        index = np.unravel_index(first, run.outputs[output].shape)
-        result.unwritten[output] = (missing, tuple(map(int, index)))
-    for line in run.log:
-        word, *rest = line.split("\t")
-        if word == "event":
-            kind, tensor, count, at, item, address = rest
-            place = addr2line(program.library, int(address))
-            result.events.append(
-                Event(kind, tensor, int(count), _numbers(at), _numbers(item), place)
-            )
-        elif word == "undefined":
-            file, source_line, column, what, item = rest
-            place = f"{file}:{source_line}:{column}"
-            result.undefined.append(f"{place}: {what}; work item {_numbers(item)}")
-        elif word == "overrun":
-            what, item, address = rest
-            place = addr2line(program.library, int(address)) or str(program.source)
-            result.undefined.append(f"{place}: {what}; work item {_numbers(item)}")
+    result.unwritten = read_unwritten(run.attachments, run.outputs)
+    log = read_log(run.log, program)
+    result.events, result.undefined = log.events, log.undefined
     return result

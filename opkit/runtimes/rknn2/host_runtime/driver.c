@@ -271,7 +271,7 @@ static bool add_gpu_memory(struct tensors *tensors)
 {
     for (uint32_t i = 0; i < tensors->count; i++) {
         const struct harness_value *value = tensors->values[i];
-        if (!gpu_allocate(&tensors->items[i].mem, value->bytes, value->size)) {
+        if (!gpu_allocate(&tensors->items[i].mem, value->name, value->bytes, value->size)) {
             return false;
         }
     }

@@ -31,16 +31,16 @@ const char *gpu_open(const struct harness_invocation *invocation, harness_record
     opkit_cl_device device;
     int32_t status;
 
-    if (users > 0) {
-        *context = shared;
-        users++;
-        return NULL;
-    }
     if (symbol != NULL) {
         memcpy(&begin, &symbol, sizeof symbol);
         begin(invocation, record);
         symbol = session_function("opkit_opencl_end");
         memcpy(&end_session, &symbol, sizeof symbol);
+    }
+    if (users > 0) {
+        *context = shared;
+        users++;
+        return NULL;
     }
     const char *problem = opkit_open_opencl(&cl);
     if (problem != NULL) {
@@ -67,22 +67,21 @@ const char *gpu_open(const struct harness_invocation *invocation, harness_record
 
 void gpu_close(void)
 {
-    if (--users > 0) {
-        return;
+    if (--users == 0) {
+        cl.ReleaseCommandQueue((opkit_cl_queue)shared.cl_command_queue);
+        cl.ReleaseContext((opkit_cl_context)shared.cl_context);
     }
-    cl.ReleaseCommandQueue((opkit_cl_queue)shared.cl_command_queue);
-    cl.ReleaseContext((opkit_cl_context)shared.cl_context);
     if (end_session != NULL) {
         end_session();
     }
 }
 
-bool gpu_allocate(rknn_tensor_mem *mem, const void *elements, size_t size)
+bool gpu_allocate(rknn_tensor_mem *mem, const char *name, const void *elements, size_t size)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t whole = (size + page) / page * page; /* at least one page */
 
-    mem->fd = memfd_create("dma-buf", MFD_CLOEXEC);
+    mem->fd = memfd_create(name, MFD_CLOEXEC);
     if (mem->fd < 0 || ftruncate(mem->fd, (off_t)whole) != 0) {
         return false;
     }

@@ -23,8 +23,8 @@ const char *gpu_open(const struct harness_invocation *invocation, harness_record
 /* Releases both with the last node; objects that the operators still have are leaks. */
 void gpu_close(void);
 
-/* Gives a tensor memory with these elements. Returns false if there is none. */
-bool gpu_allocate(rknn_tensor_mem *mem, const void *elements, size_t size);
+/* Gives a tensor memory of its name, with these elements. Returns false if there is none. */
+bool gpu_allocate(rknn_tensor_mem *mem, const char *name, const void *elements, size_t size);
 
 void gpu_free(rknn_tensor_mem *mem);
 

@@ -29,7 +29,7 @@ from rknn_op.runtimes.rknn.vendor.python_class import Converter, read_converter
 from rknn_op.runtimes.rknn.vendor.vendor_folder import VendorFile, VendorFolder, listed, show
 
 MAX_HEADERS = 64
-_PROVIDED = tuple(template.OPKIT / "runtimes" / NAME / path for path in ("include", "vx/prelude"))
+_PROVIDED = template.OPKIT / "runtimes" / NAME / "include", template.OPKIT / "opencl/prelude"
 """The folders of the headers that every repository of rknn-op has."""
 
 

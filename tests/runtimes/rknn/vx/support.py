@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import DTypeLike, NDArray
 
+from opkit.opencl.pc_compiler import Program
 from opkit.runtimes.invocation import Value
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from opkit.runtimes.rknn.vx.launch import Border, Launch
-from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.runner import VxRunResult, emulator
 from tests.runtimes.rknn.host_build import vx_runtime
 

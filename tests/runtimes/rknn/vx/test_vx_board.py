@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from opkit.common.errors import OpkitError
+from opkit.opencl.pc_compiler import Program
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from opkit.runtimes.rknn.vx.emulated_kernel import HARMLESS, notes, problems
 from opkit.runtimes.rknn.vx.launch import PADDED
-from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
 from tests.runtimes.rknn.vx.support import int32, int32_array, launch, run, run_vx
 
 SOURCE = """\

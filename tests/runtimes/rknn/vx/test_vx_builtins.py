@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from opkit.common.errors import OpkitError
-from opkit.runtimes.rknn.vx.pc_compiler import compile_vx
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import INTEGERS, compute
 

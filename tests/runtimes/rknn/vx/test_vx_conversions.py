@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.runtimes.rknn.vx import clang
+from opkit.opencl import clang
 from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import INTEGERS, UP_TO_32_BITS, Array, compute
 

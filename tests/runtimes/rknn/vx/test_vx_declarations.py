@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from opkit.common.errors import OpkitError
-from opkit.runtimes.rknn.vx.pc_compiler import compile_vx
-from opkit.runtimes.rknn.vx.signatures import VxKernel
+from opkit.opencl.signatures import VxKernel
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import launch, run
 

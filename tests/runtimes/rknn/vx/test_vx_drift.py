@@ -11,10 +11,10 @@ import pytest
 from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
 from opkit.description.types import PARAM_TYPES
+from opkit.opencl import clang
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.settings import has_vx_kernel
-from opkit.runtimes.rknn.vx import clang
 from opkit.runtimes.rknn.vx.drift import drift
 from tests.files.test_emit import DESCRIPTIONS
 from tests.files.texts import once_only_files

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
+from opkit.opencl.pc_compiler import Program
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from opkit.runtimes.rknn.vx.runner import VxRunResult
 from tests.repositories import Repository
 from tests.runtimes.rknn.host_build import harness

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import DTypeLike
 
-from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
+from opkit.opencl.pc_compiler import Program
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import (
     INTEGERS,

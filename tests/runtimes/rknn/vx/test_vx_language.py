@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import DTypeLike
 
+from opkit.opencl.pc_compiler import Program
 from opkit.runtimes.invocation import Value
-from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from opkit.runtimes.rknn.vx.runner import PAST_END, VxRunResult
 from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import (

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
+from opkit.opencl.pc_compiler import Program
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from tests.runtimes.rknn.vx.support import KERNELS, compute, int32_array, launch, run
 
 # ---- Memory -------------------------------------------------------------------------------------

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from opkit.runtimes.rknn.vx import clang
-from opkit.runtimes.rknn.vx.clang import macros
-from opkit.runtimes.rknn.vx.pc_compiler import compile_vx
-from tests.compiling import RKNN, compile_c
+from opkit.opencl import clang
+from opkit.opencl.clang import macros
+from opkit.runtimes.rknn.vx.compiler import compile_vx
+from tests.compiling import compile_c
+from tests.repositories import ROOT
 from tests.runtimes.rknn.host_build import vx_runtime
 from tests.runtimes.rknn.vx.support import launch, param, run
 
@@ -288,10 +289,13 @@ def test_called_functions_are_in_shared_header(prelude: list[str]) -> None:
 def test_conflicting_prototype_fails_to_compile(
     tmp_path: Path, file: str, prototype: str, other: str
 ) -> None:
-    shutil.copytree(RKNN / "vx", tmp_path / "vx")
-    shared = tmp_path / "vx/prelude/shared.h"
+    opencl, vx = Path("opkit/opencl"), Path("opkit/runtimes/rknn/vx")
+    for folder in (opencl, vx):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    shared = tmp_path / opencl / "prelude/shared.h"
     assert shared.read_text().count(prototype) == 1
     shared.write_text(shared.read_text().replace(prototype, other))
-    source = tmp_path / f"vx/runtime/{file}.c"
-    result = compile_c(tmp_path / f"{file}.o", "-D_GNU_SOURCE", "-c", source)
+    [source] = tmp_path.glob(f"opkit/**/runtime/{file}.c")
+    flags = ("-D_GNU_SOURCE", "-iquote", tmp_path)
+    result = compile_c(tmp_path / f"{file}.o", *flags, "-c", source)
     assert "error: conflicting types for '__opkit_" in result.stderr

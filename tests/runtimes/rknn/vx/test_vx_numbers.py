@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from opkit.runtimes.invocation import Array
-from tests.compiling import C_SOURCES, RKNN, build
+from tests.compiling import C_SOURCES, OPKIT, build
 
-# As in opkit/runtimes/rknn/vx/prelude/shared.h.
+# As in opkit/opencl/prelude/shared.h.
 TYPES = (
     *("float32", "float16", "int32", "int16", "int8", "uint32", "uint16", "uint8"),
     *("int64", "uint64", "float64"),
@@ -34,7 +34,7 @@ REALS = [*REALS, *(-value for value in REALS)]
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("numbers")
-    sources = (C_SOURCES / "vx_numbers.c", RKNN / "vx/runtime/numbers.c")
+    sources = (C_SOURCES / "vx_numbers.c", OPKIT / "opencl/runtime/numbers.c")
     return build(folder / "numbers", *sources, "-Wno-reserved-identifier", "-lm")
 
 

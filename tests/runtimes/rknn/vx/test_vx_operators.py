@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from opkit.opencl.pc_compiler import Program
 from opkit.runtimes.rknn.dot_product import Bin, Constant, Term, configuration
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from opkit.runtimes.rknn.vx.launch import Border
-from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.runner import PAST_END
 from rknn_op.runtimes.rknn.dot_products import DOT_PRODUCTS
 from tests.runtimes.rknn.vx.support import KERNELS, Array, float32, int32, launch, run

@@ -15,9 +15,10 @@ import pytest
 from numpy.typing import DTypeLike
 
 from opkit.common.errors import OpkitError
-from opkit.runtimes.rknn.vx import clang
-from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
-from opkit.runtimes.rknn.vx.source_reader import Broken, read
+from opkit.opencl import clang
+from opkit.opencl.pc_compiler import Program
+from opkit.opencl.source_reader import Broken, read
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import Array, launch, run
 
@@ -415,7 +416,9 @@ def test_published_files_compile(vx_folder: Path) -> None:
     flags = clang.code(True, False)
     cache = (vx_folder / "cache").resolve()
     broken = [
-        source.name for source in sources if isinstance(read(source, cache, 2, flags), Broken)
+        source.name
+        for source in sources
+        if isinstance(read(source, cache, clang.language(2), flags), Broken)
     ]
     assert len(sources) > _MALFORMED
     assert len(broken) <= _MALFORMED, broken

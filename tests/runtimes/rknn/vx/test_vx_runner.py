@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from opkit.common.errors import OpkitError
+from opkit.opencl.pc_compiler import Program
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from opkit.runtimes.rknn.vx.launch import Border
-from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.runner import PAST_END, VxRunResult, emulator
 from tests.runtimes.rknn.host_build import vx_runtime
 from tests.runtimes.rknn.vx.support import (
@@ -470,7 +471,7 @@ def test_unsupported_features_are_named(vx_folder: Path, version: int) -> None:
         for line, statement in enumerate(some, 3):
             expected = rf"\.vx:{line}:\d+: error: .*{refused[statement]}"
             assert re.search(expected, str(caught.value)), (statement, str(caught.value))
-        assert "opkit/runtimes/rknn/vx/prelude" not in str(caught.value)
+        assert "opkit/opencl/prelude" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from opkit.common.errors import OpkitError
-from opkit.runtimes.rknn.vx.pc_compiler import Program, compile_vx
+from opkit.opencl.pc_compiler import Program
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from tests.runtimes.rknn.vx.support import launch, run
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.runtimes.rknn.vx.pc_compiler import compile_vx
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from tests.marks import quick_first
 from tests.runtimes.rknn.vx.support import INTEGERS, int32, launch, run
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "runtime.h"
+#include "vx.h"
 
 enum __opkit_border __opkit_border;
 uint32_t __opkit_fill;

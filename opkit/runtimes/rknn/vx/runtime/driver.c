@@ -17,7 +17,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime.h"
+#include "vx.h"
+
+/* The initial content of local memory: as half and as float, a NaN. */
+enum {
+    LOCAL_FILL = 0xff
+};
 
 /* A vx_array of any items. */
 struct array {
@@ -116,6 +121,7 @@ static void read_launch(const char *line)
     launch->dimensions = (unsigned)strtoul(line, &rest, 10);
     launch->reverse = strtoul(rest, &rest, 10) != 0;
     launch->has_barrier = strtoul(rest, &rest, 10) != 0;
+    launch->local_fill = LOCAL_FILL;
     for (size_t i = 0; i < 12; i++) {
         sizes[i / 3][i % 3] = strtoul(rest, &rest, 10);
     }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "runtime.h"
+#include "vx.h"
 
 enum {
     BIT_FIELDS = 8 /* of BitExtract */

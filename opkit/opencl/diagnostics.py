@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from opkit.runtimes.rknn.vx.signatures import USER
+from opkit.opencl.signatures import USER
 
 _MESSAGE = re.compile(r"^(?P<file>.+?):\d+:(?:\d+:)? (?P<level>error|warning|note|fatal error): ")
 

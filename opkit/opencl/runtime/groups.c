@@ -1,4 +1,5 @@
-/* Runs the kernel for every work item: group by group, and in a group one item after the other. */
+/* Runs a kernel for every work item: group by group, and in a group one item after the other. */
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,10 +12,11 @@ static const struct __opkit_launch *launch;
 static void (*kernel)(void **);
 static void **arguments;
 
-/* The initial content of local memory: as half and as float, a NaN. */
-enum {
-    LOCAL_FILL = 0xff
-};
+struct __opkit_progress __opkit_progress;
+
+/* Where an abandoned work item goes, if its group has no barriers. */
+static jmp_buf next_item;
+static char *next_item_frame;
 
 /* ---- Groups with barriers: each work item has a stack of its own ---- */
 
@@ -26,7 +28,8 @@ enum {
 enum state {
     READY,
     WAITING,
-    FINISHED
+    FINISHED,
+    ABANDONED
 };
 
 struct fiber {
@@ -85,12 +88,20 @@ static void local_id_of(unsigned long index, unsigned long *local_id)
     local_id[2] = index / launch->local_size[0] / launch->local_size[1];
 }
 
-static struct fiber *new_fibers(unsigned long count)
+/* Returns as many fibers, which stay for the next launches. */
+static struct fiber *provide_fibers(unsigned long count)
 {
-    struct fiber *fibers = calloc(count, sizeof *fibers);
-    char *stacks = mmap(NULL, count * STACK_SIZE, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    static struct fiber *fibers;
+    static unsigned long provided;
+    char *stacks;
 
+    if (count <= provided) {
+        return fibers;
+    }
+    provided = count;
+    fibers = calloc(count, sizeof *fibers);
+    stacks = mmap(NULL, count * STACK_SIZE, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (fibers == NULL || stacks == MAP_FAILED) {
         __opkit_die("no memory for %lu work items that wait for each other", count);
     }
@@ -107,30 +118,35 @@ static struct fiber *new_fibers(unsigned long count)
 
 static void run_interleaved(struct fiber *fibers, unsigned long count)
 {
-    unsigned long finished = 0;
+    unsigned long ended = 0, finished = 0;
 
     for (unsigned long i = 0; i < count; i++) {
         fibers[i].state = READY;
         local_id_of(i, fibers[i].local_id);
         makecontext(&fibers[i].context, fiber_main, 0);
     }
-    while (finished < count) {
+    __opkit_progress.phase = 0;
+    while (ended < count) {
         unsigned long waiting = 0;
         first_waiting = NULL;
         for (unsigned long k = 0; k < count; k++) {
-            running = &fibers[launch->reverse ? count - 1 - k : k];
-            if (running->state == FINISHED) {
+            unsigned long index = launch->reverse ? count - 1 - k : k;
+            running = &fibers[index];
+            if (running->state == FINISHED || running->state == ABANDONED) {
                 continue;
             }
             set_ids(running->local_id);
+            __opkit_progress.item = (uint32_t)(__opkit_progress.group * count + index);
             swapcontext(&scheduler, &running->context);
-            *(running->state == FINISHED ? &finished : &waiting) += 1;
+            finished += running->state == FINISHED;
+            *(running->state == WAITING ? &waiting : &ended) += 1;
         }
         if (waiting > 0 && finished > 0) {
             set_ids(first_waiting->local_id);
             __opkit_event("barrier that only some work items of a group reach", NULL, 0, 0, 0,
                           waiting, first_waiting->caller);
         }
+        __opkit_progress.phase++;
     }
     running = NULL;
 }
@@ -139,12 +155,36 @@ static void run_interleaved(struct fiber *fibers, unsigned long count)
 
 static void run_sequentially(unsigned long count)
 {
-    for (unsigned long k = 0; k < count; k++) {
+    volatile unsigned long k = 0; /* it survives longjmp */
+
+    __opkit_progress.phase = 0;
+    next_item_frame = __builtin_frame_address(0);
+    if (setjmp(next_item) != 0) {
+        k++;
+    }
+    for (; k < count; k++) {
         unsigned long local_id[3];
-        local_id_of(launch->reverse ? count - 1 - k : k, local_id);
+        unsigned long index = launch->reverse ? count - 1 - k : k;
+        local_id_of(index, local_id);
         set_ids(local_id);
+        __opkit_progress.item = (uint32_t)(__opkit_progress.group * count + index);
         kernel(arguments);
     }
+}
+
+void __opkit_abandon(void)
+{
+    char *frame = __builtin_frame_address(0);
+
+    /* Its private variables have guards, where others will have their variables. */
+    if (running != NULL) {
+        char *stack = running->context.uc_stack.ss_sp;
+        __opkit_allow_again(stack + PAGE, STACK_SIZE - PAGE);
+        running->state = ABANDONED;
+        setcontext(&scheduler);
+    }
+    __opkit_allow_again(frame, (size_t)(next_item_frame - frame));
+    longjmp(next_item, 1);
 }
 
 /* Groups of one item: no division for each of millions. */
@@ -181,7 +221,9 @@ static void allow_stack(void)
     if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < size) {
         size = limit.rlim_cur;
     }
-    __opkit_allow(NULL, end - size, size);
+    if (!__opkit_is_known((uintptr_t)end - size, size)) {
+        __opkit_allow(NULL, end - size, size);
+    }
 }
 
 void __opkit_run(const struct __opkit_launch *run_launch, void (*run_kernel)(void **),
@@ -203,20 +245,25 @@ void __opkit_run(const struct __opkit_launch *run_launch, void (*run_kernel)(voi
         items *= launch->local_size[i];
     }
     allow_stack();
-    if (items == 1 && !launch->has_barrier && __opkit_local_size == 0) {
+    if (items == 1 && !launch->has_barrier && __opkit_local_size == 0 &&
+        launch->begin_group == NULL) {
         run_groups_of_one();
         return;
     }
     if (launch->has_barrier) {
-        fibers = new_fibers(items);
+        fibers = provide_fibers(items);
     }
     for (unsigned long k = 0; k < total; k++) {
         unsigned long group = launch->reverse ? total - 1 - k : k;
         __opkit_item.group_id[0] = group % groups[0];
         __opkit_item.group_id[1] = group / groups[0] % groups[1];
         __opkit_item.group_id[2] = group / groups[0] / groups[1];
+        __opkit_progress.group = (uint32_t)group;
         if (__opkit_local_size > 0) {
-            memset(__opkit_local_start, LOCAL_FILL, __opkit_local_size);
+            memset(__opkit_local_start, launch->local_fill, __opkit_local_size);
+        }
+        if (launch->begin_group != NULL) {
+            launch->begin_group();
         }
         if (launch->has_barrier) {
             run_interleaved(fibers, items);

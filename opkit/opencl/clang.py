@@ -15,7 +15,7 @@ from pathlib import Path
 from opkit.common import file_io
 from opkit.common.errors import OpkitError
 from opkit.common.scratch import scratch_folder, whole_folder
-from opkit.runtimes.rknn.vx.diagnostics import readable
+from opkit.opencl.diagnostics import readable
 from opkit.toolchains import find
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.zig import version
@@ -34,7 +34,7 @@ _ROUNDINGS = {
 
 def macros() -> str:
     """Return the header: convert_..., as_..., and int4(...) beside (int4)(...)."""
-    lines = ["/* Written by opkit/runtimes/rknn/vx/clang.py. */"]
+    lines = ["/* Written by opkit/opencl/clang.py. */"]
     for element, lanes in product((*_INTEGERS, *_FLOATS), _LANES):
         type_ = element + lanes
         if lanes:
@@ -65,7 +65,7 @@ _EXTENSIONS = (
 _LANGUAGE = (
     *("-cl-std=CL2.0", "-cl-no-stdinc", "-nostdinc", "-cl-single-precision-constant"),
     *("-Xclang", f"-cl-ext=-all,{','.join(f'+{name}' for name in _EXTENSIONS)}"),
-    *("-Dcl_viv_vx_extension=1", "-Wno-ignored-pragmas", "-fgnu89-inline", "-fno-builtin"),
+    *("-Wno-ignored-pragmas", "-fgnu89-inline", "-fno-builtin"),
     # Elements of packed vectors are of enumerations, which a kernel is not to see.
     *("-Wno-enum-compare", "-Wno-enum-conversion", "-Wno-implicit-enum-enum-cast", "-Wno-switch"),
     # The board's compiler takes a pointer to another type; which one was meant is the kernel's.
@@ -88,7 +88,6 @@ _SANITIZE = (
     *("-fsanitize-address-use-after-return=never", "-fno-sanitize-address-use-after-scope"),
     "-fno-sanitize-address-use-odr-indicator",
     # Of the instrumentation runtime/shadow.c has what is reported, and no variants for size.
-    *("-mllvm", "-asan-instrumentation-with-call-threshold=-1"),
     *("-mllvm", "-asan-max-inline-poisoning-size=1048576"),
     *("-mllvm", "-asan-instrument-dynamic-allocas=0"),
     *("-mllvm", "-asan-opt-stack=1", "-mllvm", "-asan-redzone-byval-args=0"),
@@ -98,12 +97,19 @@ _PROCESSOR_FLAGS = frozenset("avx2 bmi1 bmi2 f16c fma abm movbe".split())
 
 def language(vx_version: int) -> tuple[str, ...]:
     """Return the flags that select the language of `.vx` files."""
-    return (*_LANGUAGE, f"-DVX_VERSION={vx_version}")
+    return (*_LANGUAGE, "-Dcl_viv_vx_extension=1", f"-DVX_VERSION={vx_version}")
 
 
-def code(sanitize: bool, debug: bool) -> tuple[str, ...]:
-    """Return the flags for code generation."""
-    return (*_CODE, processor(), "-O0" if debug else "-O2", *(_SANITIZE if sanitize else ()))
+OPENCL = _LANGUAGE
+"""The flags that select the language of `.cl` files, together with checks by opencl_c.py."""
+
+
+def code(sanitize: bool, debug: bool, calls: bool = False) -> tuple[str, ...]:
+    """Return the flags for code generation; `calls`: each access is a call of the runtime."""
+    optimize = "-O0" if debug else "-O2"
+    threshold = f"-asan-instrumentation-with-call-threshold={0 if calls else -1}"
+    checks = (*_SANITIZE, "-mllvm", threshold) if sanitize else ()
+    return (*_CODE, processor(), optimize, *checks)
 
 
 @cache

@@ -58,6 +58,22 @@ struct __opkit_work_item {
     unsigned long global_offset[3];
     unsigned long local_size[3];
     unsigned int dimensions;
+    volatile unsigned int is_joint; /* an access is atomic, or one by all of the group */
+};
+
+/* A parameter of a kernel, in the table __opkit_parameters_<kernel>, which a nameless one ends. */
+struct __opkit_parameter {
+    char name[64];
+    int kind; /* enum __opkit_parameter_kind */
+    int is_constant; /* a pointer to const */
+    unsigned long size; /* bytes of a value; of an element behind a pointer */
+};
+
+enum __opkit_parameter_kind {
+    __OPKIT_VALUE_PARAMETER,
+    __OPKIT_GLOBAL_PARAMETER,
+    __OPKIT_CONSTANT_PARAMETER,
+    __OPKIT_LOCAL_PARAMETER,
 };
 
 /* The modifier word. */

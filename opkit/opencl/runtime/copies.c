@@ -49,8 +49,10 @@ void __opkit_make_copies(int count, struct __opkit_copy **events)
             for (size_t k = 0; k < copy->count; k++) {
                 char *to = copy->to + k * copy->to_step;
                 const char *from = copy->from + k * copy->from_step;
+                __opkit_item.is_joint = true;
                 __opkit_check_access("read", from, copy->size, copy->caller);
                 __opkit_check_access("write", to, copy->size, copy->caller);
+                __opkit_item.is_joint = false;
                 memcpy(to, from, copy->size);
             }
             events[i] = copy->next;

@@ -160,6 +160,23 @@ void __opkit_allow_library(const void *start, size_t size)
     forbid_end((uintptr_t)variables, 0, (uintptr_t)variables_end - (uintptr_t)variables);
 }
 
+bool (*__opkit_observer)(const char *access, uintptr_t start, size_t size, const void *caller);
+
+bool __opkit_is_known(uintptr_t start, size_t size)
+{
+    for (const struct piece *each = pieces; each < pieces + piece_count; each++) {
+        if (start >= each->start && start + size <= each->start + each->size) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void __opkit_allow_again(const void *start, size_t size)
+{
+    memset(shadow_of((uintptr_t)start), 0, size / GRANULE);
+}
+
 void __opkit_guard_uniform(const char *name, const void *memory, size_t size)
 {
     size_t whole = (size + UNIFORM_ALIGNMENT - 1) / UNIFORM_ALIGNMENT * UNIFORM_ALIGNMENT;
@@ -324,6 +341,9 @@ void __opkit_check_access(const char *access, const void *memory, size_t size, c
 {
     uintptr_t end = (uintptr_t)memory + size;
 
+    if (__opkit_observer != NULL && __opkit_observer(access, (uintptr_t)memory, size, caller)) {
+        return;
+    }
     for (uintptr_t start = (uintptr_t)memory; start < end;
          start = start / GRANULE * GRANULE + GRANULE) {
         uintptr_t last = start | (GRANULE - 1);
@@ -363,6 +383,31 @@ CALLED(void, report_load_n_noabort, uintptr_t address, size_t size)
 }
 
 CALLED(void, report_store_n_noabort, uintptr_t address, size_t size)
+{
+    __opkit_check_access("write", (const void *)address, size, __builtin_return_address(0));
+}
+
+/* Of kernels with a call for each access. */
+#define CALLED_EACH_OF(bytes)                                                                     \
+    CALLED(void, load##bytes##_noabort, uintptr_t address)                                        \
+    {                                                                                             \
+        __opkit_check_access("read", (const void *)address, bytes, __builtin_return_address(0));  \
+    }                                                                                             \
+    CALLED(void, store##bytes##_noabort, uintptr_t address)                                       \
+    {                                                                                             \
+        __opkit_check_access("write", (const void *)address, bytes, __builtin_return_address(0)); \
+    }
+CALLED_EACH_OF(1)
+CALLED_EACH_OF(2)
+CALLED_EACH_OF(4)
+CALLED_EACH_OF(8)
+CALLED_EACH_OF(16)
+CALLED(void, loadN_noabort, uintptr_t address, size_t size)
+{
+    __opkit_check_access("read", (const void *)address, size, __builtin_return_address(0));
+}
+
+CALLED(void, storeN_noabort, uintptr_t address, size_t size)
 {
     __opkit_check_access("write", (const void *)address, size, __builtin_return_address(0));
 }

@@ -81,19 +81,23 @@ __OPKIT_FUNCTION void write_mem_fence(uint fences)
 {
 }
 
+/* Accesses of several work items to one place are no race if all are atomic. */
+#define __OPKIT_JOINT __OPKIT_UNCHECKED(struct __opkit_work_item, &__opkit_item)->is_joint
+#define __OPKIT_EXCHANGE(T, place, value) \
+    __OPKIT_JOINT = 1;                    \
+    T old = *place;                       \
+    *place = value;                       \
+    __OPKIT_JOINT = 0;                    \
+    return old
 #define __OPKIT_ATOMIC(T, name, value)                    \
     __OPKIT_FUNCTION T name(volatile T *place, T operand) \
     {                                                     \
-        T old = *place;                                   \
-        *place = value;                                   \
-        return old;                                       \
+        __OPKIT_EXCHANGE(T, place, value);                \
     }
 #define __OPKIT_ATOMIC_UNARY(T, name, value)   \
     __OPKIT_FUNCTION T name(volatile T *place) \
     {                                          \
-        T old = *place;                        \
-        *place = value;                        \
-        return old;                            \
+        __OPKIT_EXCHANGE(T, place, value);     \
     }
 #define __OPKIT_ATOMICS(T, prefix)                                               \
     __OPKIT_ATOMIC(T, prefix##add, old + operand)                                \
@@ -108,9 +112,7 @@ __OPKIT_FUNCTION void write_mem_fence(uint fences)
     __OPKIT_ATOMIC_UNARY(T, prefix##dec, old - 1)                                \
     __OPKIT_FUNCTION T prefix##cmpxchg(volatile T *place, T expected, T operand) \
     {                                                                            \
-        T old = *place;                                                          \
-        *place = old == expected ? operand : old;                                \
-        return old;                                                              \
+        __OPKIT_EXCHANGE(T, place, old == expected ? operand : old);             \
     }
 __OPKIT_ATOMICS(int, atomic_)
 __OPKIT_ATOMICS(uint, atomic_)
@@ -118,9 +120,7 @@ __OPKIT_ATOMICS(int, atom_)
 __OPKIT_ATOMICS(uint, atom_)
 __OPKIT_FUNCTION float atomic_xchg(volatile float *place, float operand)
 {
-    float old = *place;
-    *place = operand;
-    return old;
+    __OPKIT_EXCHANGE(float, place, operand);
 }
 
 /*

@@ -1,4 +1,4 @@
-"""Reads the declarations of a `.vx` source with clang, and caches them."""
+"""Reads the declarations of a source with clang, and caches them."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 from opkit.common.errors import OpkitError
 from opkit.common.scratch import scratch_folder
-from opkit.runtimes.rknn.vx.clang import (
+from opkit.opencl.clang import (
     PRELUDE,
     SEEN_AS,
     code,
     digest,
     key,
-    language,
     macros,
     prelude,
     prelude_texts,
     run_unchecked,
     zig,
 )
-from opkit.runtimes.rknn.vx.diagnostics import readable
-from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
-from opkit.runtimes.rknn.vx.source_text import (
+from opkit.opencl.diagnostics import readable
+from opkit.opencl.signatures import USER, KernelParameter, VxKernel
+from opkit.opencl.source_text import (
     kept_macros,
     origin,
     with_line_directives,
@@ -38,7 +37,7 @@ from opkit.toolchains.clang_ast import DUMP
 from opkit.toolchains.compile_inputs import Inputs, prerequisites
 
 if TYPE_CHECKING:
-    from opkit.runtimes.rknn.vx.syntax_tree import Declarations
+    from opkit.opencl.syntax_tree import Declarations
 
 
 _ERRORS = (
@@ -110,13 +109,15 @@ def encoded(text: str) -> bytes:
     return text.encode(errors="surrogateescape")
 
 
-def read(source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) -> Reading | Broken:
+def read(
+    source: Path, folder: Path, language: tuple[str, ...], flags: tuple[str, ...]
+) -> Reading | Broken:
     """Read the declarations of a source, or take them from the cache.
 
     Args:
-        source: the `.vx` file.
+        source: the file.
         folder: the cache.
-        vx_version: VX_VERSION in the source.
+        language: the flags that select the language.
         flags: the flags for code generation, also of the precompiled prelude.
 
     Raises:
@@ -126,13 +127,13 @@ def read(source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) ->
         text = decoded(source.read_bytes())
     except OSError as error:
         raise OpkitError(f"{source} cannot be read: {error}") from None
-    name = key(str(source.resolve()), ascii(text), *language(vx_version), *prelude_texts())
+    name = key(str(source.resolve()), ascii(text), *language, *prelude_texts())
     cache = folder / f"read-{source.stem}-{name}.json"
     if cache.is_file():
         reading = _from_json(cache.read_text(encoding="utf-8"))
         if reading.files == _digests(reading.files):
             return reading
-    reader = _Reader(source, folder, vx_version, flags)
+    reader = _Reader(source, folder, language, flags)
     with scratch_folder(folder) as scratch:
         parsed = reader.read(text, scratch)
         if isinstance(parsed, Reading):
@@ -144,13 +145,15 @@ def read(source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) ->
     return parsed
 
 
-def read_kernels(source: Path, folder: Path, vx_version: int) -> dict[str, VxKernel] | None:
+def read_kernels(
+    source: Path, folder: Path, language: tuple[str, ...]
+) -> dict[str, VxKernel] | None:
     """Return the kernels of a source by name, or None if it does not compile. See read.
 
     Raises:
         OpkitError: the source cannot be read, or there is no compiler.
     """
-    reading = read(source, folder.resolve(), vx_version, code(sanitize=True, debug=False))
+    reading = read(source, folder.resolve(), language, code(sanitize=True, debug=False))
     return reading.kernels if isinstance(reading, Reading) else None
 
 
@@ -181,9 +184,11 @@ class _Unit:
 class _Reader:
     """Runs clang for the syntax tree of a source; imports the tree's reader only then."""
 
-    def __init__(self, source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) -> None:
+    def __init__(
+        self, source: Path, folder: Path, language: tuple[str, ...], flags: tuple[str, ...]
+    ) -> None:
         self.source = source
-        self.language = language(vx_version)
+        self.language = language
         self.folder = folder
         self.flags = (*self.language, *flags)
         self.own = (SEEN_AS, str(PRELUDE), str(folder))
@@ -191,7 +196,7 @@ class _Reader:
 
     def read(self, text: str, scratch: Path) -> Reading | Broken:
         """Return the declarations of the source, given its text and a folder for clang's files."""
-        from opkit.runtimes.rknn.vx.syntax_tree import split
+        from opkit.opencl.syntax_tree import split
 
         names, unit = "", _Unit(encoded(text))
         copy = scratch / self.source.name
@@ -228,7 +233,7 @@ class _Reader:
 
     def _corrected(self, data: bytes, names: str, copy: Path) -> _Unit:
         """Return a text with its corrections; if some are in macros, the macros are expanded."""
-        from opkit.runtimes.rknn.vx.source_text import corrected, in_macros
+        from opkit.opencl.source_text import corrected, in_macros
 
         def errors(text: bytes) -> str:
             return self._errors(without_line_directives(text), names, copy)
@@ -248,7 +253,7 @@ class _Reader:
 
     def _expanded(self, data: bytes, copy: Path) -> _Unit | None:
         """Return a text with its macros expanded, or None if they cannot be."""
-        from opkit.runtimes.rknn.vx.source_text import pasted
+        from opkit.opencl.source_text import pasted
 
         definitions = run_unchecked(
             *(zig(), "clang", "-x", "cl", *self.language, "-dM", "-E", str(PRELUDE / "prelude.h"))
@@ -285,7 +290,7 @@ class _Reader:
         self, data: bytes, names: str, copy: Path
     ) -> tuple[Declarations, dict[str, str]] | None:
         """Return the declarations of a text, and its included files with their digests."""
-        from opkit.runtimes.rknn.vx.syntax_tree import declarations
+        from opkit.opencl.syntax_tree import declarations
 
         rule = copy.with_name("rule.d")
         outline = ("-include", f"{SEEN_AS}/outline.h", "-MD", "-MF", str(rule))
@@ -317,7 +322,7 @@ class _Reader:
 
     def _names(self, data: bytes, copy: Path) -> str:
         """Return macros for the names that both the prelude and the source declare."""
-        from opkit.runtimes.rknn.vx.syntax_tree import declared_names
+        from opkit.opencl.syntax_tree import declared_names
 
         # Read without any of the prelude's macros
         copy.write_bytes(data)

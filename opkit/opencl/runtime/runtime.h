@@ -1,22 +1,18 @@
 /*
- * The emulator's part of the harness: runs a VX kernel, compiled for the PC by prelude/prelude.h,
- * over all of its work items.
+ * What runs a kernel, compiled for the PC by prelude/prelude.h, over all of its work items.
  *
  *     log.c           events and undefined behavior
  *     numbers.c       elements as numbers
  *     mathematics.c   functions that kernels call
  *     printing.c      printf
- *     instructions.c  dot products and the other instructions on registers
- *     accesses.c      reads and writes of tensors that the prelude does not inline
  *     shadow.c        the memory that a kernel may access
  *     copies.c        copies by a whole group
  *     groups.c        work items and barriers
- *     driver.c        takes the arguments and the launch, brings back outputs, describes faults
  *
  * Each file calls only those above it.
  */
-#ifndef OPKIT_VX_RUNTIME_H
-#define OPKIT_VX_RUNTIME_H
+#ifndef OPKIT_OPENCL_RUNTIME_H
+#define OPKIT_OPENCL_RUNTIME_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,18 +24,20 @@
 #define __OPKIT_MAX_ARGUMENTS 128
 #define __OPKIT_MAX_NAME 256
 
-/* The value of a read outside of a tensor. */
-enum __opkit_border {
-    __OPKIT_BORDER_BITS, /* __opkit_fill, a pattern */
-    __OPKIT_BORDER_EDGE, /* the nearest element */
-    __OPKIT_BORDER_CONSTANT /* __opkit_constant, a number */
-};
-
 struct __opkit_launch {
     unsigned int dimensions;
     unsigned long global_size[3], global_scale[3], global_offset[3], local_size[3];
     bool reverse; /* the last work item first */
     bool has_barrier; /* the kernel has a barrier: the work items of a group are interleaved */
+    uint8_t local_fill; /* the initial content of local memory */
+    void (*begin_group)(void); /* called before the first work item of each group; or NULL */
+};
+
+/* The running work item, by numbers in the order of the launch. */
+struct __opkit_progress {
+    uint32_t item;
+    uint32_t group;
+    uint32_t phase; /* barriers that the group has passed */
 };
 
 /* log.c: for the harness, and the library of the kernel. */
@@ -47,7 +45,11 @@ void __opkit_open_log(harness_record_f *record, const char *base, size_t size);
 /* Counts an event; where the first of its kind happened is kept. `tensor` may be NULL. */
 void __opkit_event(const char *kind, const char *tensor, int x, int y, int z, unsigned long count,
                    const void *address);
+/* The same for one element of a buffer. */
+void __opkit_buffer_event(const char *kind, const char *buffer, long element, const void *address);
+/* Records the events, and clears them. */
 void __opkit_report_events(void);
+void __opkit_emit(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void __opkit_report_overrun(const char *access, size_t size, const char *what, const void *caller);
 bool __opkit_in_library(const void *memory);
 /* Ends the process: why the kernel cannot run. */
@@ -59,11 +61,6 @@ double __opkit_load(const void *element, int type);
 void __opkit_store(void *element, int type, long double value, int rounding, bool saturates);
 double __opkit_lane(const struct __opkit_operand *operand, int lane); /* 0 beyond the value */
 int __opkit_lane_count(const struct __opkit_operand *operand);
-
-/* accesses.c */
-extern enum __opkit_border __opkit_border;
-extern uint32_t __opkit_fill;
-extern double __opkit_constant;
 
 /* shadow.c */
 extern unsigned char *__opkit_local_start; /* the memory of a group */
@@ -79,6 +76,16 @@ void __opkit_allow_library(const void *start, size_t size);
 void __opkit_guard_uniform(const char *name, const void *memory, size_t size);
 /* Reports bytes that a kernel has the runtime touch, if it must not; `access` is a verb. */
 void __opkit_check_access(const char *access, const void *memory, size_t size, const void *caller);
+/*
+ * Sees each access first, if it is set, and returns whether it has checked it. The kernel must then
+ * be compiled with a call for each access.
+ */
+extern bool (*__opkit_observer)(const char *access, uintptr_t start, size_t size,
+                                const void *caller);
+/* Whether memory is such that a kernel may touch parts of it. */
+bool __opkit_is_known(uintptr_t start, size_t size);
+/* Allows all of known memory again. */
+void __opkit_allow_again(const void *start, size_t size);
 /* Returns the argument whose guard has an address, or NULL. */
 const char *__opkit_describe_argument(uintptr_t address);
 /*
@@ -92,5 +99,8 @@ void __opkit_report_copies(void);
 
 /* groups.c: runs the kernel for each work item. */
 void __opkit_run(const struct __opkit_launch *launch, void (*kernel)(void **), void **arguments);
+extern struct __opkit_progress __opkit_progress;
+/* Ends the running work item. */
+_Noreturn void __opkit_abandon(void);
 
 #endif

@@ -1,6 +1,7 @@
-"""Compiles `.vx` sources, unchanged, for this PC: with clang as an OpenCL C compiler.
+"""Compiles sources of kernels, unchanged, for this PC: with clang as an OpenCL C compiler.
 
-The clang is the one inside of zig. prelude/ declares the built-ins of the vendor's compiler.
+The clang is the one inside of zig. prelude/ declares the built-ins of OpenCL C 1.2 and of the
+compiler for `.vx` files.
 Results are cached in a folder, under keys of their sources and flags.
 """
 
@@ -8,22 +9,22 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from opkit.common.errors import OpkitError
 from opkit.common.scratch import scratch_folder, whole_folder
-from opkit.runtimes.rknn.vx import clang
-from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
-from opkit.runtimes.rknn.vx.source_reader import UNSET, Broken, Reading, encoded, read
+from opkit.opencl import clang
+from opkit.opencl.signatures import USER, KernelParameter, VxKernel
+from opkit.opencl.source_reader import UNSET, Broken, Reading, encoded, read
 
 _SECTIONS = Path(__file__).parent / "sections.ld"
 
 
 @dataclass(frozen=True)
 class Program:
-    """A compiled `.vx` source.
+    """A compiled source.
 
     Attributes:
         source: the source.
@@ -40,47 +41,51 @@ class Program:
     unset: tuple[str, ...] = ()
 
 
-def compile_vx(
+def compile_source(
     source: Path,
     folder: Path,
+    language: tuple[str, ...],
+    code: tuple[str, ...],
+    prepared: Callable[[Reading], Reading],
     *,
-    sanitize: bool = True,
-    debug: bool = False,
-    vx_version: int = 1,
     kernels: Collection[str] | None = None,
+    appended: Callable[[Reading], Sequence[str]] = lambda _: (),
 ) -> Program:
-    """Compile a `.vx` source, or take it from the cache.
+    """Compile a source, or take it from the cache.
 
     Args:
-        source: the `.vx` file.
+        source: the file.
         folder: the cache.
-        sanitize: check for undefined behavior while the kernel runs.
-        debug: compile without optimization, for a debugger.
-        vx_version: the generation of the hardware, VX_VERSION in the source.
+        language: the flags that select the language, such as clang.language().
+        code: the flags for code generation, such as clang.code().
+        prepared: returns the declarations of the source, or refuses them by an OpkitError.
         kernels: the names of the kernels to generate code for; None: all.
+        appended: returns lines of code to compile behind the source.
 
     Raises:
         OpkitError: the source does not compile (the message has the compiler's errors, with lines
-            of the source), or this PC cannot run VX kernels.
+            of the source), or this PC cannot run kernels.
     """
     if platform.system() != "Linux" or platform.machine() != "x86_64":
         raise OpkitError(
-            f"VX kernels run on Linux on x86_64, and this is {platform.system()} on "
-            f"{platform.machine()}"
+            f"{source.suffix.removeprefix('.').upper()} kernels run on Linux on x86_64, and this "
+            f"is {platform.system()} on {platform.machine()}"
         )
     folder = folder.resolve()
-    code = clang.code(sanitize, debug)
-    flags = (*clang.language(vx_version), *code)
-    reading = read(source, folder, vx_version, code)
+    flags = (*language, *code)
+    reading = read(source, folder, language, code)
     if isinstance(reading, Broken):
         text = f"{reading.names}{_with_line_marker(source, reading.text)}"
         with scratch_folder(folder) as target:
             _compile(text, reading, source, target, folder, flags)  # raises, with the errors
         raise OpkitError(f"{source}: its declarations cannot be read")
-    _check_kernels(source, reading)
+    if reading.problems:
+        raise OpkitError("\n".join(reading.problems))
+    reading = prepared(reading)
+    last = appended(reading)
 
     def build(target: Path) -> None:
-        text = _translation_unit(source, reading, kernels)
+        text = _translation_unit(source, reading, kernels, last)
         warnings = _compile(text, reading, source, target, folder, flags)
         clang.run(
             *(clang.zig(), "ld.lld", "-shared", "-Bsymbolic", "-z", "now", "-T", str(_SECTIONS)),
@@ -92,30 +97,12 @@ def compile_vx(
 
     header = clang.precompiled_name(flags)
     names = "all" if kernels is None else ",".join(sorted(kernels))
-    key = clang.key(str(source), str(Path.cwd()), reading.key(), header, names, *code)
+    inputs = (str(source), str(Path.cwd()), reading.key(), header, names, *last, *code)
+    key = clang.key(*inputs)
     result = whole_folder(folder / f"{source.stem}-{key}", build)
     diagnostics = (result / "diagnostics").read_text(encoding="utf-8")
     unset = tuple(each for each in reading.warnings if each.endswith(UNSET))
     return Program(source, result / "kernel.so", reading.kernels, diagnostics, unset)
-
-
-def _check_kernels(source: Path, reading: Reading) -> None:
-    """Refuse a source without kernels, and kernels that the board cannot call."""
-    if reading.problems:
-        raise OpkitError("\n".join(reading.problems))
-    if not reading.kernels:
-        raise OpkitError(f"{source}: no kernel (expected `__kernel void name(`)")
-    for kernel in reading.kernels.values():
-        where = f"{source}: kernel '{kernel.name}'"
-        if kernel.returns != "void":
-            raise OpkitError(f"{where} returns {kernel.returns} (expected void)")
-        for parameter in kernel.parameters:
-            if parameter.kind == "other":
-                raise OpkitError(
-                    f"{where}: parameter '{parameter.name}' is of type {parameter.type}; the board "
-                    "passes a tensor (image2d_array_t), an array (vx_array_int) or a scalar of 32 "
-                    "bits (int, uint, float, bool)"
-                )
 
 
 def _compile(
@@ -157,7 +144,9 @@ _LOADS = {
 }
 
 
-def _translation_unit(source: Path, reading: Reading, names: Collection[str] | None) -> str:
+def _translation_unit(
+    source: Path, reading: Reading, names: Collection[str] | None, last: Sequence[str]
+) -> str:
     """Return the source with the reader's macros and the runtime's entry points.
 
     These are the entry point of each kernel, the bounds of local memory, and uniforms' names.
@@ -189,7 +178,7 @@ def _translation_unit(source: Path, reading: Reading, names: Collection[str] | N
         for name in sorted(uniforms)
         if f"#define {name} " in reading.names
     ]
-    return "\n".join((*lines, *text, *entry_points, ""))
+    return "\n".join((*lines, *text, *entry_points, *last, ""))
 
 
 def _with_line_marker(source: Path, text: str) -> str:

@@ -22,7 +22,7 @@ static void emit_as(const char *what, const char *format, va_list values)
     record(what, text, strlen(text));
 }
 
-__attribute__((format(printf, 1, 2))) static void emit(const char *format, ...)
+void __opkit_emit(const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -52,7 +52,8 @@ struct event {
     const char *kind;
     const char *tensor; /* NULL: of none */
     unsigned long count;
-    int at[3];
+    int dimensions; /* of the place */
+    long at[3];
     unsigned long item[3];
     uintptr_t address;
 };
@@ -75,8 +76,8 @@ bool __opkit_in_library(const void *memory)
 }
 
 /* Counts an event; where the first of its kind happened is kept. */
-void __opkit_event(const char *kind, const char *tensor, int x, int y, int z, unsigned long count,
-                   const void *address)
+static void count_event(const char *kind, const char *tensor, int dimensions, const long *at,
+                        unsigned long count, const void *address)
 {
     struct event *event = events;
 
@@ -90,23 +91,40 @@ void __opkit_event(const char *kind, const char *tensor, int x, int y, int z, un
         event_count++;
         event->kind = kind;
         event->tensor = tensor;
-        event->at[0] = x;
-        event->at[1] = y;
-        event->at[2] = z;
+        event->count = 0;
+        event->dimensions = dimensions;
+        memcpy(event->at, at, sizeof event->at);
         memcpy(event->item, __opkit_item.global_id, sizeof event->item);
         event->address = (uintptr_t)address;
     }
     event->count += count;
 }
 
+void __opkit_event(const char *kind, const char *tensor, int x, int y, int z, unsigned long count,
+                   const void *address)
+{
+    count_event(kind, tensor, 3, (const long[3]){x, y, z}, count, address);
+}
+
+void __opkit_buffer_event(const char *kind, const char *buffer, long element, const void *address)
+{
+    count_event(kind, buffer, 1, (const long[3]){element}, 1, address);
+}
+
 void __opkit_report_events(void)
 {
     for (const struct event *event = events; event < events + event_count; event++) {
-        emit("event\t%s\t%s\t%lu\t%d,%d,%d\t%lu,%lu,%lu\t%lu", event->kind,
-             event->tensor != NULL ? event->tensor : "", event->count, event->at[0], event->at[1],
-             event->at[2], event->item[0], event->item[1], event->item[2],
-             offset_of(event->address));
+        char at[96];
+        int length = snprintf(at, sizeof at, "%ld", event->at[0]);
+
+        for (int i = 1; i < event->dimensions; i++) {
+            length += snprintf(at + length, sizeof at - (size_t)length, ",%ld", event->at[i]);
+        }
+        __opkit_emit("event\t%s\t%s\t%lu\t%s\t%lu,%lu,%lu\t%lu", event->kind,
+                     event->tensor != NULL ? event->tensor : "", event->count, at, event->item[0],
+                     event->item[1], event->item[2], offset_of(event->address));
     }
+    event_count = 0;
 }
 
 /* ---- Undefined behavior ---- */
@@ -122,8 +140,9 @@ static void report_undefined(struct place *place, const char *what)
 {
     uint32_t column = __atomic_exchange_n(&place->column, UINT32_MAX, __ATOMIC_RELAXED);
     if (column != UINT32_MAX) {
-        emit("undefined\t%s\t%u\t%u\t%s\t%lu,%lu,%lu", place->file, place->line, column, what,
-             __opkit_item.global_id[0], __opkit_item.global_id[1], __opkit_item.global_id[2]);
+        __opkit_emit("undefined\t%s\t%u\t%u\t%s\t%lu,%lu,%lu", place->file, place->line, column,
+                     what, __opkit_item.global_id[0], __opkit_item.global_id[1],
+                     __opkit_item.global_id[2]);
     }
 }
 
@@ -137,9 +156,9 @@ void __opkit_report_overrun(const char *access, size_t size, const char *what, c
     }
     if (k < sizeof reported / sizeof *reported && reported[k] == NULL) {
         reported[k] = caller;
-        emit("overrun\t%s of %zu bytes %s\t%lu,%lu,%lu\t%lu", access, size, what,
-             __opkit_item.global_id[0], __opkit_item.global_id[1], __opkit_item.global_id[2],
-             offset_of((uintptr_t)caller));
+        __opkit_emit("overrun\t%s of %zu bytes %s\t%lu,%lu,%lu\t%lu", access, size, what,
+                     __opkit_item.global_id[0], __opkit_item.global_id[1],
+                     __opkit_item.global_id[2], offset_of((uintptr_t)caller));
     }
 }
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
-from opkit.runtimes.rknn.vx.source_text import origin
+from opkit.opencl.signatures import USER, KernelParameter, VxKernel
+from opkit.opencl.source_text import origin
 from opkit.toolchains.clang_ast import Node, top_level
 
 

@@ -1,0 +1,29 @@
+"""opencl(env): what stands for libOpenCL while GPU kernels run on this PC."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opkit.build.harness import RUNTIME_LINK, linked
+from opkit.build.machinery import FOLDER as MACHINERY
+from opkit.runtimes.rknn2.opencl_libraries import COMPILE, EMULATOR, LINK, SHIM, Library
+
+FOLDER = "build/rknn2/host"
+
+
+def opencl(env: Any) -> list[Any]:
+    """Return the nodes of the emulator and of the shim before another OpenCL."""
+    return [_library(env, library) for library in (EMULATOR, SHIM)]
+
+
+def _library(env: Any, library: Library) -> Any:
+    return linked(
+        env,
+        "$SHAREDCOM",
+        target=f"{FOLDER}/{library.folder}/libOpenCL.so",
+        sources=[f"{MACHINERY}/{folder}/*.c" for folder in library.sources],
+        objects=f"{FOLDER}/{library.folder}/",
+        CCFLAGS=list(COMPILE),
+        LINKFLAGS=RUNTIME_LINK,
+        LIBRARIES=list(LINK),
+    )

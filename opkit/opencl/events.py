@@ -70,11 +70,12 @@ def read_log(lines: Iterable[str], program: Program | None) -> KernelLog:
             log.events.append(Event(kind, tensor, int(count), _numbers(at), _numbers(item), place))
         elif word == "undefined":
             file, source_line, column, what, item = rest
-            place = f"{file}:{source_line}:{column}"
-            log.undefined.append(f"{place}: {what}; work item {_numbers(item)}")
+            log.undefined.append(f"{file}:{source_line}:{column}: {what}; work item {_numbers(item)}")
         elif word == "overrun":
             what, item, address = rest
-            place = program and (addr2line(program.library, int(address)) or str(program.source))
+            place = None
+            if program:
+                place = addr2line(program.library, int(address)) or str(program.source)
             log.undefined.append(f"{place}: {what}; work item {_numbers(item)}")
         else:
             log.others.append(line)

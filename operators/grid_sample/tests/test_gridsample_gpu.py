@@ -8,7 +8,7 @@ from opkit.testing import check_gpu_kernel
 
 @pytest.mark.parametrize("case", ALL_METHODS + VOLUMES + SPECIAL + SHAPES, ids=str)
 def test_gpu_kernel(case):
-    nearest = case.params["mode"] == "nearest"
+    nearest = case.params.get("mode") == "nearest"
     check_gpu_kernel(case, max_ulp=0 if nearest else 1, max_error=0 if nearest else 2 * SUM)
 
 

@@ -26,7 +26,8 @@
 /* A kernel in OpenCL C. */
 struct opkit_gpu_kernel {
     const char *name;
-    const char *source;
+    const char *const *lines; /* the source */
+    uint32_t line_count;
 };
 
 /* The functions of OpenCL; open after opkit_choose_gpu. */
@@ -39,39 +40,54 @@ static inline int opkit_fail_cl(const struct opkit_operator *op, const char *fun
     return opkit_fail(op, "%s: %s (%d)" OPKIT_CPU, function, opkit_cl_error(status), (int)status);
 }
 
+/*
+ * Compiles a kernel. Sets program and kernel, which the caller releases, also after an error.
+ * Returns NULL, or the function that failed, and sets `status`; `log` gets the compiler's errors.
+ */
+static inline const char *opkit_compile_kernel(const struct opkit_gpu_kernel *kernel,
+                                               opkit_cl_context context, opkit_cl_device device,
+                                               opkit_cl_program *program, opkit_cl_kernel *made,
+                                               int32_t *status, char *log, size_t log_size)
+{
+    *program =
+        opkit_cl.CreateProgramWithSource(context, kernel->line_count, kernel->lines, NULL, status);
+    if (*program == NULL) {
+        return "clCreateProgramWithSource";
+    }
+    *status = opkit_cl.BuildProgram(*program, 1, &device, OPKIT_GPU_OPTIONS, NULL, NULL);
+    if (*status != OPKIT_CL_SUCCESS) {
+        opkit_cl.GetProgramBuildInfo(*program, device, OPKIT_CL_PROGRAM_BUILD_LOG, log_size - 1,
+                                     log, NULL);
+        log[strcspn(log, "\n")] = '\0';
+        return "clBuildProgram";
+    }
+    *made = opkit_cl.CreateKernel(*program, kernel->name, status);
+    return *made != NULL ? NULL : "clCreateKernel";
+}
+
 /* ---- Before registration ---- */
 
 /* What the trial of a device holds; release it after an error, too. */
 struct opkit_trial {
     opkit_cl_context context;
     opkit_cl_queue queue;
-    opkit_cl_program program;
-    opkit_cl_kernel own; /* the operator's */
-    opkit_cl_kernel trial;
+    opkit_cl_program programs[2]; /* the operator's, and a small one that runs */
+    opkit_cl_kernel kernels[2];
     opkit_cl_buffer buffer;
 };
-
-/* Its result is the same number in all elements, if work items and buffers work. */
-#define OPKIT_TRIAL_ITEMS 16
-#define OPKIT_TRIAL_SOURCE                                     \
-    "\n__kernel void opkit_trial(__global float *data)\n"      \
-    "{\n"                                                      \
-    "    data[get_global_id(0)] += (float)get_global_id(0);\n" \
-    "}\n"
 
 static inline void opkit_release_trial(struct opkit_trial *trial)
 {
     if (trial->buffer != NULL) {
         opkit_cl.ReleaseMemObject(trial->buffer);
     }
-    if (trial->trial != NULL) {
-        opkit_cl.ReleaseKernel(trial->trial);
-    }
-    if (trial->own != NULL) {
-        opkit_cl.ReleaseKernel(trial->own);
-    }
-    if (trial->program != NULL) {
-        opkit_cl.ReleaseProgram(trial->program);
+    for (size_t i = 0; i < 2; i++) {
+        if (trial->kernels[i] != NULL) {
+            opkit_cl.ReleaseKernel(trial->kernels[i]);
+        }
+        if (trial->programs[i] != NULL) {
+            opkit_cl.ReleaseProgram(trial->programs[i]);
+        }
     }
     if (trial->queue != NULL) {
         opkit_cl.ReleaseCommandQueue(trial->queue);
@@ -107,17 +123,22 @@ static inline const char *opkit_find_gpu(opkit_cl_device *device)
 }
 
 /*
- * Compiles the kernel on a device, and runs a small one of its own with it. Returns NULL, or the
- * function that failed; `text` gets details.
+ * Compiles the kernel on a device, and runs a small one, whose result is the same number in all
+ * elements. Returns NULL, or what failed; `status` and `text` have details.
  */
 static inline const char *opkit_try_gpu(opkit_cl_device device,
                                         const struct opkit_gpu_kernel *kernel,
                                         struct opkit_trial *trial, int32_t *status, char *text,
                                         size_t size)
 {
-    const char *sources[] = {kernel->source, OPKIT_TRIAL_SOURCE};
-    const size_t items = OPKIT_TRIAL_ITEMS;
-    float data[OPKIT_TRIAL_ITEMS];
+    static const char *const LINES[] = {
+        "__kernel void opkit_trial(__global float *data)\n",
+        "{ data[get_global_id(0)] += (float)get_global_id(0); }\n",
+    };
+    static const struct opkit_gpu_kernel SMALL = {"opkit_trial", LINES, 2};
+    float data[16];
+    const size_t items = sizeof data / sizeof *data;
+    const char *problem = NULL;
 
     for (size_t i = 0; i < items; i++) {
         data[i] = (float)(items - i);
@@ -130,21 +151,12 @@ static inline const char *opkit_try_gpu(opkit_cl_device device,
     if (trial->queue == NULL) {
         return "clCreateCommandQueue";
     }
-    trial->program = opkit_cl.CreateProgramWithSource(trial->context, 2, sources, NULL, status);
-    if (trial->program == NULL) {
-        return "clCreateProgramWithSource";
+    for (size_t i = 0; problem == NULL && i < 2; i++) {
+        problem = opkit_compile_kernel(i == 0 ? kernel : &SMALL, trial->context, device,
+                                       &trial->programs[i], &trial->kernels[i], status, text, size);
     }
-    *status = opkit_cl.BuildProgram(trial->program, 1, &device, OPKIT_GPU_OPTIONS, NULL, NULL);
-    if (*status != OPKIT_CL_SUCCESS) {
-        opkit_cl.GetProgramBuildInfo(trial->program, device, OPKIT_CL_PROGRAM_BUILD_LOG, size - 1,
-                                     text, NULL);
-        return "clBuildProgram";
-    }
-    trial->own = opkit_cl.CreateKernel(trial->program, kernel->name, status);
-    trial->trial =
-        trial->own != NULL ? opkit_cl.CreateKernel(trial->program, "opkit_trial", status) : NULL;
-    if (trial->trial == NULL) {
-        return "clCreateKernel";
+    if (problem != NULL) {
+        return problem;
     }
     trial->buffer =
         opkit_cl.CreateBuffer(trial->context, OPKIT_CL_MEM_READ_WRITE | OPKIT_CL_MEM_COPY_HOST_PTR,
@@ -152,12 +164,12 @@ static inline const char *opkit_try_gpu(opkit_cl_device device,
     if (trial->buffer == NULL) {
         return "clCreateBuffer";
     }
-    *status = opkit_cl.SetKernelArg(trial->trial, 0, sizeof trial->buffer, &trial->buffer);
+    *status = opkit_cl.SetKernelArg(trial->kernels[1], 0, sizeof trial->buffer, &trial->buffer);
     if (*status != OPKIT_CL_SUCCESS) {
         return "clSetKernelArg";
     }
-    *status = opkit_cl.EnqueueNDRangeKernel(trial->queue, trial->trial, 1, NULL, &items, NULL, 0,
-                                            NULL, NULL);
+    *status = opkit_cl.EnqueueNDRangeKernel(trial->queue, trial->kernels[1], 1, NULL, &items, NULL,
+                                            0, NULL, NULL);
     if (*status != OPKIT_CL_SUCCESS) {
         return "clEnqueueNDRangeKernel";
     }
@@ -204,7 +216,6 @@ static inline bool opkit_has_gpu(const struct opkit_operator *op,
     if (problem == NULL) {
         return true;
     }
-    text[strcspn(text, "\n")] = '\0';
     if (status != OPKIT_CL_SUCCESS) {
         (void)opkit_fail(op, "the CPU computes: %s fails with %s (%d)%s%s", problem,
                          opkit_cl_error(status), (int)status, text[0] != '\0' ? ": " : "", text);
@@ -315,31 +326,6 @@ static inline void opkit_close_gpu(struct opkit_gpu *gpu)
     gpu->is_open = false;
 }
 
-/* Compiles the kernel of a node in librknnrt's context. */
-static inline int opkit_compile_kernel(const struct opkit_operator *op,
-                                       const struct opkit_gpu_kernel *kernel, struct opkit_gpu *gpu)
-{
-    opkit_cl_device device;
-    int32_t status;
-
-    status = opkit_cl.GetContextInfo(gpu->context, OPKIT_CL_CONTEXT_DEVICES, sizeof device, &device,
-                                     NULL);
-    if (status != OPKIT_CL_SUCCESS) {
-        return opkit_fail_cl(op, "clGetContextInfo", status);
-    }
-    gpu->program =
-        opkit_cl.CreateProgramWithSource(gpu->context, 1, &kernel->source, NULL, &status);
-    if (gpu->program == NULL) {
-        return opkit_fail_cl(op, "clCreateProgramWithSource", status);
-    }
-    status = opkit_cl.BuildProgram(gpu->program, 1, &device, OPKIT_GPU_OPTIONS, NULL, NULL);
-    if (status != OPKIT_CL_SUCCESS) {
-        return opkit_fail_cl(op, "clBuildProgram", status);
-    }
-    gpu->kernel = opkit_cl.CreateKernel(gpu->program, kernel->name, &status);
-    return gpu->kernel != NULL ? 0 : opkit_fail_cl(op, "clCreateKernel", status);
-}
-
 /*
  * Initializes the GPU's part of a node that librknnrt computes on the GPU. Without the kernel, the
  * CPU computes.
@@ -356,9 +342,19 @@ static inline int opkit_open_gpu(const struct opkit_operator *op,
     }
     gpu->is_open = true;
     gpu->context = (opkit_cl_context)context->cl_context;
-    gpu->has_failed = gpu->context == NULL
-                          ? opkit_fail(op, "librknnrt made no context of OpenCL" OPKIT_CPU) != 0
-                          : opkit_compile_kernel(op, kernel, gpu) != 0;
+    const char *problem = "clGetContextInfo";
+    char log[256] = "";
+    opkit_cl_device device;
+    int32_t status = opkit_cl.GetContextInfo(gpu->context, OPKIT_CL_CONTEXT_DEVICES, sizeof device,
+                                             &device, NULL);
+    if (status == OPKIT_CL_SUCCESS) {
+        problem = opkit_compile_kernel(kernel, gpu->context, device, &gpu->program, &gpu->kernel,
+                                       &status, log, sizeof log);
+    }
+    gpu->has_failed = problem != NULL;
+    if (problem != NULL) {
+        (void)opkit_fail_cl(op, problem, status);
+    }
     return 0;
 }
 

@@ -121,14 +121,14 @@ def tests(spec: OpSpec) -> TestText:
 
 
 def kernel_source(text: str, spec: OpSpec) -> str:
-    """Return the header with the text of the kernel as a string of C.
+    """Return the header with the lines of the kernel as strings of C.
 
     Args:
         text: the kernel in OpenCL C.
         spec: the operator.
     """
-    lines = "\n".join(f"    {_literal(line)}" for line in text.splitlines(keepends=True))
-    return f"static const char {spec.lower}_kernel_source[] =\n{lines};\n"
+    lines = "".join(f"    {_literal(line)},\n" for line in text.splitlines(keepends=True))
+    return f"static const char *const {spec.lower}_kernel_lines[] = {{\n{lines}}};\n"
 
 
 def _literal(line: str) -> str:

@@ -89,7 +89,7 @@ def write_operator(folder: Path, description: str, compute: str) -> OpSpec:
         **c_files(spec),
         **generation.headers("compute/*.h", "runtimes/rknn2/*.h"),
         f"generated/{spec.lower}.h": operator_header(spec),
-        f"{spec.lower}_compute.h": compute,
+        spec.compute_header: compute,
     }
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

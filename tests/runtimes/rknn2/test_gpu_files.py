@@ -88,11 +88,12 @@ def test_operator_of_the_cpu_has_nothing_of_the_gpu() -> None:
 
 
 def literal_value(folder: Path, spec: OpSpec, text: str) -> bytes:
-    """Return what the string of C that stands for a kernel's text is when a program runs."""
+    """Return what the strings of C that stand for a kernel's text are when a program runs."""
     (folder / "a.c").write_text(
         f"#include <stdio.h>\n{gpu_files.kernel_source(text, spec)}"
         "int main(void)\n{\n"
-        f"    fputs({spec.lower}_kernel_source, stdout);\n"
+        f"    for (size_t i = 0; i < sizeof {spec.lower}_kernel_lines / sizeof(char *); i++) {{\n"
+        f"        fputs({spec.lower}_kernel_lines[i], stdout);\n    }}\n"
         "    return 0;\n}\n"
     )
     compiled = compile_c(folder / "a", folder / "a.c")

@@ -1,8 +1,10 @@
 /* See gpu.h. */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "gpu.h"
@@ -12,6 +14,12 @@ static struct opkit_opencl cl;
 static void (*end_session)(void);
 static rknn_gpu_op_context shared; /* by all nodes, as librknnrt does */
 static unsigned users;
+
+/* The CPU kernel runs, unless the check of the GPU kernel has set this. */
+__attribute__((constructor)) static void choose_cpu(void)
+{
+    setenv("RKNN_OP_DEVICE", "cpu", 0);
+}
 
 /* Returns a function of the library for checks, or NULL in another library. */
 static void *session_function(const char *name)
@@ -81,7 +89,7 @@ bool gpu_allocate(rknn_tensor_mem *mem, const char *name, const void *elements, 
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t whole = (size + page) / page * page; /* at least one page */
 
-    mem->fd = memfd_create(name, MFD_CLOEXEC);
+    mem->fd = (int)syscall(SYS_memfd_create, name, 0U); /* older than the function in glibc */
     if (mem->fd < 0 || ftruncate(mem->fd, (off_t)whole) != 0) {
         return false;
     }

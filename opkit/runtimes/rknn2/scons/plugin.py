@@ -109,7 +109,7 @@ def objects(env: Any, sources: Sequence[str], folder: str, **flags: list[str]) -
         env.Append(CCFLAGS=words(["-isystem", Path(env["RKNN_INCLUDE"]).absolute()]))
     if GPU in env["OPERATOR"].kernels:
         env = env.Clone()
-        env.Append(CPPPATH=[env.Dir(_gpu_kernel(env)[0].dir)])
+        env.Append(CPPPATH=[_gpu_kernel(env).dir])
     return kernel_objects(env, sources, folder, **flags)
 
 
@@ -117,11 +117,10 @@ def _gpu_kernel(env: Any) -> Any:
     """Return the node of the header with the text of the GPU kernel."""
     operator = env["OPERATOR"]
     header = f"{FOLDER}/{kernel_header(operator)}"
-    env.SetDefault(RKNN2_GPU_KERNEL={})  # declared once
-    if header not in env["RKNN2_GPU_KERNEL"]:
-        action = Action(print_errors(_write_kernel_source), None)
-        env["RKNN2_GPU_KERNEL"][header] = env.Command(header, kernel_file(operator), action)
-    return env["RKNN2_GPU_KERNEL"][header]
+    node = env.File(header)
+    if not node.has_builder():  # the environment of another ABI has declared it
+        env.Command(node, kernel_file(operator), Action(print_errors(_write_kernel_source), None))
+    return node
 
 
 def _write_kernel_source(target: Any, source: Any, env: Any) -> None:

@@ -1,4 +1,8 @@
-static const struct opkit_gpu_kernel gpu_kernel = {"${kernel}", ${lower}_kernel_source};
+static const struct opkit_gpu_kernel gpu_kernel = {
+    .name = "${kernel}",
+    .lines = ${lower}_kernel_lines,
+    .line_count = sizeof ${lower}_kernel_lines / sizeof *${lower}_kernel_lines,
+};
 
 /* Computes on the GPU, or else on the CPU. */
 static int gpu_callback(rknn_custom_op_context *context, rknn_custom_op_tensor *input_tensors,

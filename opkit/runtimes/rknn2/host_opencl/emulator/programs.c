@@ -7,7 +7,7 @@ static void free_details_of(struct object *object)
 }
 
 opkit_cl_program clCreateProgramWithSource(opkit_cl_context context, uint32_t count,
-                                           const char **texts, const size_t *lengths,
+                                           const char *const *texts, const size_t *lengths,
                                            int32_t *status)
 {
     int32_t failure = injected_failure("clCreateProgramWithSource");

@@ -66,16 +66,16 @@ def read_log(lines: Iterable[str], program: Program | None) -> KernelLog:
         word, *rest = line.split("\t")
         if word == "event":
             kind, tensor, count, at, item, address = rest
-            place = addr2line(program.library, int(address)) if program else None
+            place = _place(program, address)
             log.events.append(Event(kind, tensor, int(count), _numbers(at), _numbers(item), place))
         elif word == "undefined":
             file, source_line, column, what, item = rest
-            log.undefined.append(f"{file}:{source_line}:{column}: {what}; work item {_numbers(item)}")
+            log.undefined.append(
+                f"{file}:{source_line}:{column}: {what}; work item {_numbers(item)}"
+            )
         elif word == "overrun":
             what, item, address = rest
-            place = None
-            if program:
-                place = addr2line(program.library, int(address)) or str(program.source)
+            place = _place(program, address) or (str(program.source) if program else None)
             log.undefined.append(f"{place}: {what}; work item {_numbers(item)}")
         else:
             log.others.append(line)
@@ -99,6 +99,10 @@ def read_unwritten(
             index = np.unravel_index(first, outputs[output].shape)
             unwritten[output] = (missing, tuple(map(int, index)))
     return unwritten
+
+
+def _place(program: Program | None, address: str) -> str | None:
+    return addr2line(program.library, int(address)) if program else None
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -66,5 +66,6 @@ void __opkit_report_copies(void)
 {
     if (pending > 0) {
         __opkit_event("copy of a group without a wait", NULL, 0, 0, 0, pending, NULL);
+        pending = 0;
     }
 }

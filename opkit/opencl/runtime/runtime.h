@@ -94,7 +94,7 @@ const char *__opkit_describe_argument(uintptr_t address);
  */
 void __opkit_locate_fault(struct harness_fault *fault);
 
-/* copies.c: logs an event if there are copies that no work item has waited for. */
+/* copies.c: logs an event if there are copies that no work item has waited for; forgets them. */
 void __opkit_report_copies(void);
 
 /* groups.c: runs the kernel for each work item. */

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.repositories import ROOT
-
+ROOT = Path(__file__).resolve().parents[3]
 Array = NDArray[Any]
 MAX_RANK = 8
 TYPES = {"int8": 2, "uint8": 3, "int32": 6, "uint32": 7, "float16": 10, "float32": 11}
@@ -240,7 +239,8 @@ class Run:
         source: the `.cl` file.
         kernel: the kernel's name.
         arguments: in order: an array, that is an input; the name of an output; `("local", n)` or
-            `("scratch", n)`, bytes of local memory or of a buffer; a scalar of numpy.
+            `("scratch", n)`, bytes of local memory or of a buffer; a scalar of numpy; None, a
+            null pointer.
         outputs: name -> array, of which shape and dtype count.
         size: the global size.
         local: the local size, or None.
@@ -271,6 +271,9 @@ def run_launch(library: Path, run: Run) -> tuple[dict[str, Array], Records]:
             data = argument.tobytes()
             flags = READ_ONLY | COPY_HOST_PTR
             handle = opencl.buffer(flags, len(data), ctypes.create_string_buffer(data, len(data)))
+        elif argument is None:
+            opencl.call("clSetKernelArg", kernel, index, 8, byref(c_void_p(None)))
+            continue
         elif isinstance(argument, str):
             fill = b"\xee" * run.outputs[argument].nbytes
             descriptors[argument], handle = opencl.imported(argument, fill)
@@ -299,6 +302,11 @@ def run_launch(library: Path, run: Run) -> tuple[dict[str, Array], Records]:
         data = os.pread(descriptor, like.nbytes, 0)
         results[name] = np.frombuffer(data, like.dtype).reshape(like.shape)
     return results, opencl.end()
+
+
+def run_launches(library: Path, runs: Sequence[Run]) -> list[tuple[dict[str, Array], Records]]:
+    """Run launches one after the other; see run_launch."""
+    return [run_launch(library, run) for run in runs]
 
 
 def in_process(function: Callable[..., Any], *arguments: Any, **environment: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,28 +11,10 @@ import pytest
 
 from opkit.opencl.pc_compiler import Program
 from opkit.runtimes.rknn2.cl_compiler import compile_cl
-from opkit.runtimes.rknn2.cl_results import ClRunResult, read_records
-from tests.runtimes.rknn2.opencl_api import Array, Run, in_process, run_launch
-from tests.runtimes.rknn2.opencl_builds import emulator
+from tests.runtimes.rknn2.opencl_api import Array, Run
+from tests.runtimes.rknn2.opencl_runs import Result, emulate
 
 KERNELS = Path(__file__).with_name("opencl_kernels.cl")
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    return compile_cl(KERNELS, tmp_path_factory.mktemp("cl"))
-
-
-def emulate(
-    program: Program, run: Run, **attachments: str
-) -> tuple[Mapping[str, Array], ClRunResult]:
-    """Run a launch in the emulator."""
-    given = {f"opencl:{name}": text for name, text in attachments.items()}
-    run.attachments = {"opencl:program": str(program.library), **given}
-    outputs, records = in_process(run_launch, emulator(), run)
-    result, others = read_records(records.log, records.attachments, outputs, program)
-    assert others == []
-    return outputs, result
 
 
 RNG = np.random.default_rng(43)
@@ -112,23 +95,38 @@ RIGHT: dict[str, tuple[Run, Mapping[str, Array]]] = {
 }
 
 
+VARIED = {
+    "reverse": {"opencl:reverse": "1"},
+    "fill": {"opencl:fill": "7"},
+    "local_size": {"opencl:local_size": "4 2"},
+}
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    return compile_cl(KERNELS, tmp_path_factory.mktemp("cl"))
+
+
+@pytest.fixture(scope="module")
+def results(program: Program) -> dict[str, Result]:
+    """The results of all runs, in one process."""
+    runs = {name: run for name, (run, _) in RIGHT.items()}
+    runs |= {name: replace(runs["resize"], attachments=given) for name, given in VARIED.items()}
+    return dict(zip(runs, emulate(program, [*runs.values()]), strict=True))
+
+
 @pytest.mark.parametrize("name", RIGHT)
-def test_right_kernels(program: Program, name: str) -> None:
-    run, expected = RIGHT[name]
-    outputs, result = emulate(program, run)
+def test_right_kernels(results: dict[str, Result], name: str) -> None:
+    outputs, result = results[name]
     assert result.problems() == []
-    assert [each.kernel for each in result.launches] == [name]
-    for output, array in expected.items():
+    assert [each.kernel for each in result.launches] == [RIGHT[name][0].kernel]
+    for output, array in RIGHT[name][1].items():
         np.testing.assert_array_equal(outputs[output], array, strict=True)
 
 
-@pytest.mark.parametrize("attachments", [{"reverse": "1"}, {"fill": "7"}, {"local_size": "4 2"}])
-def test_order_fill_and_local_size_change_no_results(
-    program: Program, attachments: dict[str, str]
-) -> None:
-    run, expected = RIGHT["resize"]
-    outputs, result = emulate(program, run, **attachments)
+@pytest.mark.parametrize("name", VARIED)
+def test_order_fill_and_local_size_change_no_results(results: dict[str, Result], name: str) -> None:
+    outputs, result = results[name]
     assert result.problems() == []
-    local = (4, 2) if "local_size" in attachments else (8, 1)
-    assert result.launches[0].local_size == local
-    np.testing.assert_array_equal(outputs["y"], expected["y"], strict=True)
+    assert result.launches[0].local_size == ((4, 2) if name == "local_size" else (8, 1))
+    np.testing.assert_array_equal(outputs["y"], RIGHT["resize"][1]["y"], strict=True)

@@ -242,6 +242,12 @@ static const char *name_of(const struct object *buffer, const char *parameter)
     return parameter;
 }
 
+/* Accesses are told apart by elements; those of vectors and structs by words. */
+static size_t granule_of(const struct __opkit_parameter *parameter)
+{
+    return parameter->size > 4 ? 4 : parameter->size;
+}
+
 /* Returns the region of a buffer, joined with that of others which overlap it. */
 static struct region *add_buffer(struct object *buffer, const struct __opkit_parameter *parameter)
 {
@@ -257,7 +263,7 @@ static struct region *add_buffer(struct object *buffer, const struct __opkit_par
     if (region == regions + region_count) {
         region_count++;
         *region = (struct region){.name = name_of(buffer, parameter->name),
-                                  .granule = parameter->size,
+                                  .granule = granule_of(parameter),
                                   .root = root,
                                   .begin = begin,
                                   .size = end - begin,
@@ -267,19 +273,19 @@ static struct region *add_buffer(struct object *buffer, const struct __opkit_par
     end = region->begin + region->size > end ? region->begin + region->size : end;
     region->begin = region->begin < begin ? region->begin : begin;
     region->size = end - region->begin;
-    region->granule = region->granule < parameter->size ? region->granule : parameter->size;
-    region->granule = region->granule > 4 ? 4 : region->granule;
+    region->granule =
+        region->granule < granule_of(parameter) ? region->granule : granule_of(parameter);
     region->is_read_only &= (buffer->buffer.flags & OPKIT_CL_MEM_READ_ONLY) != 0;
     region->is_write_only &= (buffer->buffer.flags & 1 << 1) != 0;
     return region;
 }
 
-static void add_local(const char *name, unsigned char *start, size_t size)
+static void add_local(const char *name, size_t granule, unsigned char *start, size_t size)
 {
     struct region *region = &regions[region_count++];
 
-    *region =
-        (struct region){.name = name, .granule = 1, .size = size, .is_local = true, .start = start};
+    *region = (struct region){
+        .name = name, .granule = granule, .size = size, .is_local = true, .start = start};
     region->defined = allocate(size);
     if (start == NULL) {
         reserve(region);
@@ -307,7 +313,7 @@ static void add_arguments(const struct kernel *kernel, int *numbers)
         numbers[i] = -1;
         if (parameter->kind == __OPKIT_LOCAL_PARAMETER) {
             numbers[i] = region_count;
-            add_local(parameter->name, NULL, argument->size);
+            add_local(parameter->name, granule_of(parameter), NULL, argument->size);
         } else if (argument->buffer != NULL) {
             numbers[i] = (int)(add_buffer(argument->buffer, parameter) - regions);
         }
@@ -324,7 +330,7 @@ void map_memory(const struct kernel *kernel, unsigned long group_items, void **a
     fill = (uint8_t)(text == NULL ? 0xff : atoi(text));
     add_arguments(kernel, numbers);
     if (__opkit_local_size > 0) {
-        add_local("__local", __opkit_local_start, __opkit_local_size);
+        add_local("__local", 1, __opkit_local_start, __opkit_local_size);
     }
     for (int i = 0; i < region_count; i++) {
         regions[i].cells = allocate(cells_size(&regions[i]));

@@ -205,10 +205,13 @@ static inline bool opkit_has_gpu(const struct opkit_operator *op,
         (void)opkit_fail(op, "RKNN_OP_DEVICE=%s (expected cpu or gpu)", chosen);
     }
     const char *problem = opkit_open_opencl(&opkit_cl);
+    if (problem == NULL && is_forced) {
+        return true;
+    }
     if (problem == NULL) {
         problem = opkit_find_gpu(&device);
     }
-    if (problem == NULL && !is_forced) {
+    if (problem == NULL) {
         memset(&trial, 0, sizeof trial);
         problem = opkit_try_gpu(device, kernel, &trial, &status, text, sizeof text);
         opkit_release_trial(&trial);
@@ -217,11 +220,10 @@ static inline bool opkit_has_gpu(const struct opkit_operator *op,
         return true;
     }
     if (status != OPKIT_CL_SUCCESS) {
-        (void)opkit_fail(op, "the CPU computes: %s fails with %s (%d)%s%s", problem,
-                         opkit_cl_error(status), (int)status, text[0] != '\0' ? ": " : "", text);
+        (void)opkit_fail(op, "%s: %s (%d)%s%s" OPKIT_CPU, problem, opkit_cl_error(status),
+                         (int)status, text[0] != '\0' ? ": " : "", text);
     } else {
-        (void)opkit_fail(op, "the CPU computes: %s%s%s", problem, text[0] != '\0' ? " gives " : "",
-                         text);
+        (void)opkit_fail(op, "%s%s%s" OPKIT_CPU, problem, text[0] != '\0' ? " gives " : "", text);
     }
     return false;
 }

@@ -123,5 +123,8 @@ def finished(result: RunResult, program: Program | None = None) -> RunResult:
             if not _OPENCL_FAILS.match(reason):
                 raise LeftOutError(f"cases that the launch leaves to the CPU: {reason}")
             result.events.append(f"the GPU kernel cannot run: {reason}")
+    has_elements = any(array.size for array in result.outputs.values())
+    if has_elements and not found.launches and not result.events:
+        result.events.append("the CPU computed, and no GPU kernel")
     result.printed, result.notes = "", []
     return result

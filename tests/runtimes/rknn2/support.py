@@ -52,6 +52,7 @@ class Operator:
         host: the folder of build_host.
         entry: the symbol that returns the custom operator.
         convention: the calling convention of a version of librknnrt.
+        environment: variables for its process.
     """
 
     spec: OpSpec
@@ -59,6 +60,7 @@ class Operator:
     host: Path
     entry: str = "get_rknn_custom_op"
     convention: CallingConvention = CONVENTION
+    environment: Mapping[str, str] = field(default_factory=dict)
     _kernel: HarnessKernel | None = field(default=None, init=False)
 
     def run(
@@ -71,7 +73,7 @@ class Operator:
         """Run the operator once, in guarded memory."""
         if self._kernel is None:
             files = (self.host / "harness", self.host / "librknnrt.so", self.library)
-            executor = Executor("x64", (*map(str, files), self.entry))
+            executor = Executor("x64", (*map(str, files), self.entry), self.environment)
             self._kernel = HarnessKernel(self.spec, executor, self.host, self.convention)
         self._kernel.attachments = attachments or {}
         return self._kernel.run(Invocation(inputs, params, outputs), RunOptions(fill=0x7E))

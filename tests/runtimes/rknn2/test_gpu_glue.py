@@ -1,0 +1,77 @@
+"""The glue of GPU kernels: launches, arguments, buffers, and the way back to the CPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.runtimes.rknn2.gpu_operators import (
+    BLEND,
+    BLEND_SCALAR,
+    GpuOperator,
+    build_gpu_operator,
+)
+
+RNG = np.random.default_rng(7)
+# Small multiples of 1/8: sums and products are exact.
+X = (RNG.integers(-64, 64, (2, 3, 5)) / 8).astype(np.float32)
+COLUMN = (RNG.integers(-64, 64, (3, 1)) / 8).astype(np.float32)
+DEFAULTS = {"alpha": 1.5, "flag": True, "steps": 3, "low": -1}
+OUTPUT = {"count": (X.shape, "float32")}
+
+
+@pytest.fixture(scope="module")
+def blend(tmp_path_factory: pytest.TempPathFactory, host: Path) -> GpuOperator:
+    return build_gpu_operator(tmp_path_factory.mktemp("blend"), host, BLEND, BLEND_SCALAR)
+
+
+def test_elementwise_kernel_broadcasts(blend: GpuOperator) -> None:
+    result, found = blend.run({"x": X, "i": COLUMN}, DEFAULTS, OUTPUT)
+    assert (result.status, result.fault, result.events, result.leaks) == (0, "", [], [])
+    assert found.problems() == []
+    assert [launch.kernel for launch in found.launches] == ["blend_kernel"]
+    assert found.launches[0].global_size == (30, 1, 1)
+    np.testing.assert_array_equal(result.outputs["count"], X + np.float32(1.5) * COLUMN)
+
+
+def test_params_of_all_types_reach_the_kernel(blend: GpuOperator) -> None:
+    params = {"alpha": 0.5, "flag": False, "steps": 2**31 + 256, "low": -128}
+    result, found = blend.run({"x": X, "i": COLUMN}, params, OUTPUT)
+    assert found.problems() == []
+    assert len(found.launches) == 1
+    expected = np.abs(X) * np.float32(2**31 + 256) + np.float32(-128)
+    np.testing.assert_array_equal(result.outputs["count"], expected)
+
+
+def test_output_without_elements_needs_no_launch(blend: GpuOperator) -> None:
+    empty = np.zeros((2, 0), np.float32)
+    output = {"count": ((2, 0), "float32")}
+    result, found = blend.run({"x": empty, "i": np.ones(1, np.float32)}, DEFAULTS, output)
+    assert (result.status, result.printed, found.launches, found.alive) == (0, "", [], {})
+
+
+FAILURES = {
+    "clGetContextInfo 1 -34": "clGetContextInfo: CL_INVALID_CONTEXT (-34)",
+    "clCreateProgramWithSource 1 -6": "clCreateProgramWithSource: CL_OUT_OF_HOST_MEMORY (-6)",
+    "clBuildProgram 1 -11": "clBuildProgram: CL_BUILD_PROGRAM_FAILURE (-11)",
+    "clCreateKernel 1 -46": "clCreateKernel: CL_INVALID_KERNEL_NAME (-46)",
+    "clImportMemoryARM 1 -6": "clImportMemoryARM: CL_OUT_OF_HOST_MEMORY (-6)",
+    "clImportMemoryARM 3 -59": "clImportMemoryARM: CL_INVALID_OPERATION (-59)",
+    "clSetKernelArg 2 -38": "clSetKernelArg: CL_INVALID_MEM_OBJECT (-38)",
+    "clSetKernelArg 5 -51": "clSetKernelArg: argument 4 of the kernel: CL_INVALID_ARG_SIZE (-51)",
+    "clCreateBuffer 1 -4": "clCreateBuffer: CL_MEM_OBJECT_ALLOCATION_FAILURE (-4)",
+    "clEnqueueNDRangeKernel 1 -54": "clEnqueueNDRangeKernel: CL_INVALID_WORK_GROUP_SIZE (-54)",
+    "clFinish 1 -5": "clFinish: CL_OUT_OF_RESOURCES (-5)",
+    "clFinish 1 -9999": "clFinish: an error (-9999)",
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_failure_of_opencl_lets_the_cpu_compute(blend: GpuOperator, failure: str) -> None:
+    result, found = blend.run({"x": X, "i": COLUMN}, DEFAULTS, OUTPUT, fail=failure)
+    assert (result.status, result.fault, result.events, result.leaks) == (0, "", [], [])
+    assert result.printed == f"Blend: {FAILURES[failure]}; the CPU computes"
+    assert found.alive == {}
+    np.testing.assert_array_equal(result.outputs["count"], X + np.float32(1.5) * COLUMN)

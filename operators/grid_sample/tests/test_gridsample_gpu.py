@@ -5,7 +5,7 @@ from test_gridsample import ALL_METHODS, NEAREST, SHAPES, SPECIAL, SUM, VOLUMES
 
 from opkit.testing import check_gpu_kernel
 
-# Within 2^-25 of a pixel, a location in float32 is on it. Then its neighbor has weight 0, and in the
+# Within 2^-25 of a pixel, a location in float32 is on it. Then its neighbor has weight 0; in the
 # reference a tiny weight, with which infinity is infinity.
 FLOAT_SPECIAL = [case for case in SPECIAL if not case.name.startswith("not-finite-cubic")]
 

@@ -79,8 +79,10 @@ def lost_params(params: Iterable[Param]) -> list[Param]:
     return [param for param in params if param.name.startswith("q_") and not param.source]
 
 
-# The names of the settings of librknnrt's executors; those after the first are driver.c's.
+# The names of the settings of librknnrt's executors; those after the first two are driver.c's.
 CONVERTER = "converter"
 """The start command of simulator_worker.py."""
+OPENCL = "opencl"
+"""Present: librknnrt finds an OpenCL, which is the stand-in opencl.c above PoCL."""
 LIBRARY = "library"
 IDLE_NPU = "idle_npu"

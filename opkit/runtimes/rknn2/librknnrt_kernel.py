@@ -19,8 +19,11 @@ from opkit.runtimes.invocation import (
     RunOptions,
     RunResult,
 )
-from opkit.runtimes.rknn2.chips import CONVERTER, IDLE_NPU, TENSOR_TYPES
+from opkit.runtimes.rknn2.chips import CONVERTER, IDLE_NPU, OPENCL, TENSOR_TYPES
 from opkit.runtimes.rknn2.conversion import MODEL_CONVENTION, Conversion, ConversionError
+
+COMPILE_TIME = 120.0
+"""Seconds for a case with OpenCL: PoCL compiles its kernels, in the emulator."""
 
 
 class LibrknnrtKernel:
@@ -44,6 +47,7 @@ class LibrknnrtKernel:
     def __init__(self, spec: OpSpec, executor: Executor, root: Path) -> None:
         settings = dict(executor.settings)
         self.conversion = Conversion(spec, shlex.split(settings.pop(CONVERTER)), root)
+        self._has_opencl = settings.pop(OPENCL, "") != ""
         self._settings = {name: text.encode() for name, text in settings.items()}
         self._harness = HarnessKernel(spec, executor, root, self.convention)
         self._last: tuple[Invocation, RunResult] | None = None
@@ -69,6 +73,7 @@ class LibrknnrtKernel:
         except ConversionError as error:
             return RunResult(fault=str(error), timed_out=error.timed_out)
         self._harness.attachments = {**self._settings, "model": self.conversion.model.read_bytes()}
+        limit = max(limit, COMPILE_TIME) if self._has_opencl else limit
         result = self._harness.run(invocation, RunOptions(limit=limit))
         result.leaks = []  # librknnrt's own
         if IDLE_NPU not in self._settings:  # the notes: see driver.c
@@ -79,6 +84,9 @@ class LibrknnrtKernel:
                 "the check filled in inputs of rank 4, whose layout the NPU converts: the NPU's "
                 "stand-in computes nothing"
             )
+        if self._has_opencl:
+            device = "GPU kernel, on PoCL," if "gpu" in result.attachments else "CPU kernel"
+            result.notes.append(f"the {device} computed in librknnrt")
         return result
 
     def close(self) -> None:

@@ -3,7 +3,8 @@
 By default the runtime is fake_librknnrt.c, with a toolkit of its own. The vendor's is tested, too,
 if this is set, and a Python with the toolkit (see test_simulator.py):
 
-    LIBRKNNRT  the path of librknnrt.so for aarch64 or armhf, 1.6.0 or later
+    LIBRKNNRT   the path of librknnrt.so for aarch64 or armhf, 1.6.0 or later
+    POCL_ARMHF  a folder with PoCL for armhf; see test_librknnrt_gpu.py
 """
 
 from __future__ import annotations
@@ -262,6 +263,14 @@ def test_board(
             ["check", "librknnrt={no_operators}"],
             "version 1.5.2 has no custom operators; expected librknnrt.so of Linux, 1.6.0 or later",
         ),
+        (
+            ["check", "librknnrt={armhf}", "librknnrt_opencl=nowhere"],
+            "usr/lib/arm-linux-gnueabihf/libOpenCL.so.1 not found; expected the packages pocl-",
+        ),
+        (
+            ["check", "librknnrt_opencl=pocl"],
+            "librknnrt_opencl=pocl is the OpenCL of librknnrt= in qemu; write scons check ",
+        ),
     ],
 )
 def test_invalid_arguments(
@@ -304,6 +313,7 @@ def test_older_runtime_for_name_of_onnx(
 
 
 LIBRKNNRT = os.environ.get("LIBRKNNRT", "")
+POCL = os.environ.get("POCL_ARMHF", "")
 
 
 @pytest.mark.skipif(not LIBRKNNRT, reason="set LIBRKNNRT to run the vendor's runtime")
@@ -336,3 +346,11 @@ def test_kernel_runs_in_thread_of_application(repository: Repository, tmp_path: 
     run = check(made, *words, "verbose=1")
     assert run.returncode == 0, run.stdout + run.stderr
     assert len(results(run.stdout)) == 4
+
+
+@pytest.mark.skipif(not LIBRKNNRT or not POCL, reason="set LIBRKNNRT and POCL_ARMHF")
+def test_check_names_device(repository: Repository) -> None:
+    words = arguments(Path(toolkit_python()), Path(LIBRKNNRT).absolute())
+    run = check(repository, "verbose=1", *words, f"librknnrt_opencl={POCL}")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "the CPU kernel computed in librknnrt" in re.sub(r"\s+", " ", run.stdout)

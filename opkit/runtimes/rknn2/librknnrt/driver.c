@@ -9,6 +9,7 @@
  *     idle_npu   present: the NPU computes nothing, as with the stand-in npu.c
  *     versions   of the answer: "LIBRARY, driver DRIVER"
  *     filled     of the answer: the name of a filled input
+ *     gpu        of the answer, present: the operator ran a kernel of the stand-in opencl.c
  *
  * An idle NPU does not pass on the inputs that librknnrt hands to a job of the NPU, which converts
  * their layout. The operator would get zeros, so its inputs are then filled in before it runs.
@@ -162,12 +163,31 @@ static void fill_inputs(rknn_custom_op_tensor *inputs, uint32_t count)
     }
 }
 
+/* Returns the number of GPU kernels that ran; 0 without the stand-in opencl.c. */
+static unsigned count_launches(void)
+{
+    void *library = dlopen("libOpenCL.so", RTLD_NOW | RTLD_NOLOAD);
+    const unsigned *found = library != NULL ? dlsym(library, "opkit_launch_count") : NULL;
+    const unsigned count = found != NULL ? *found : 0;
+
+    if (library != NULL) {
+        dlclose(library);
+    }
+    return count;
+}
+
 static int compute_filled(rknn_custom_op_context *context, rknn_custom_op_tensor *inputs,
                           uint32_t input_count, rknn_custom_op_tensor *outputs,
                           uint32_t output_count)
 {
+    const unsigned launches = count_launches();
+
     fill_inputs(inputs, input_count);
-    return original.compute(context, inputs, input_count, outputs, output_count);
+    const int status = original.compute(context, inputs, input_count, outputs, output_count);
+    if (count_launches() != launches) {
+        node.record("attachment gpu", "1", 1);
+    }
+    return status;
 }
 
 /* ---- librknnrt's functions for the operators, which are linked with this file ---- */

@@ -18,14 +18,18 @@ from opkit.check.executors import is_board
 from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec
 from opkit.runtimes.build import VendorProgram
-from opkit.runtimes.rknn2.chips import CONVERTER, IDLE_NPU, LIBRARY
+from opkit.runtimes.rknn2.chips import CONVERTER, IDLE_NPU, LIBRARY, OPENCL
 from opkit.runtimes.rknn2.describe import DESCRIBE, PREFIX, settings
 from opkit.runtimes.rknn2.scons import toolkit_python
 from opkit.runtimes.rknn2.scons.plugin import RUNTIME, static_library
 from opkit.toolchains import elf
 
 OPTION = "librknnrt"
+OPENCL_OPTION = "librknnrt_opencl"
 _ABIS = ("aarch64", "armhf")
+_DEBIAN_TRIPLES = {"aarch64": "aarch64-linux-gnu", "armhf": "arm-linux-gnueabihf"}
+_LOADER = "libOpenCL.so.1"
+_POCL = "libpocl.so.2"
 _SOURCES = f"{RUNTIME}/librknnrt"
 _EMULATED_CHIP = "rk3588"  # whose NPU npu.c stands in for
 _REGISTER = "rknn_register_custom_ops"
@@ -44,6 +48,12 @@ def options(variables: Any, operator: OpSpec) -> None:
         f"{executors.readiness(_ABIS)}"
     )
     variables.Add(OPTION, text, "")
+    variables.Add(
+        OPENCL_OPTION,
+        "with librknnrt=: a folder with PoCL for its ABI, Debian packages unpacked with dpkg -x: "
+        "GPU operators run on it, in place of the board's OpenCL",
+        "",
+    )
 
 
 def check(env: Any, request: Request) -> None:
@@ -53,6 +63,11 @@ def check(env: Any, request: Request) -> None:
         OpkitError: there is no check; the library is not the vendor's for Linux, or is too old; the
             toolkit, the emulator or a library for it is missing.
     """
+    if env[OPENCL_OPTION] and (not env[OPTION] or is_board(env["qemu"])):
+        raise OpkitError(
+            f"{OPENCL_OPTION}={env[OPENCL_OPTION]} is the OpenCL of {OPTION}= in qemu; write scons "
+            f"check {OPTION}=PATH {OPENCL_OPTION}={env[OPENCL_OPTION]}"
+        )
     if not env[OPTION]:
         return
     option = f"{OPTION}={env[OPTION]}"
@@ -74,6 +89,8 @@ def check(env: Any, request: Request) -> None:
             f"target of {abi}"
         )
     executors.emulated(abi, {}, env["qemu"])
+    if env[OPENCL_OPTION]:
+        _pocl(env[OPENCL_OPTION], abi)
     own, version = settings(env["OPERATOR"]), _version(env[OPTION])
     numbers = [[int(n) for n in re.findall(r"\d+", each)] for each in (version, own.oldest_runtime)]
     if version and numbers[0] < numbers[1]:
@@ -110,6 +127,23 @@ def _version(path: str) -> str:
     return found.group(1).decode() if found else ""
 
 
+def _pocl(folder: str, abi: str) -> Path:
+    """Return the folder of PoCL's libraries in a folder of unpacked packages.
+
+    Raises:
+        OpkitError: PoCL or its loader is not there.
+    """
+    libraries = Path(folder).absolute() / "usr/lib" / _DEBIAN_TRIPLES[abi]
+    for name in (_LOADER, _POCL):
+        if not (libraries / name).exists():
+            raise OpkitError(
+                f"{OPENCL_OPTION}={folder}: {libraries / name} not found; expected the packages "
+                f"pocl-opencl-icd and ocl-icd-libopencl1 of Debian for {abi}, and all that they "
+                "need; unpack each: dpkg -x PACKAGE.deb FOLDER"
+            )
+    return libraries
+
+
 def vendor_programs(env: Any, request: Request) -> Sequence[VendorProgram]:
     """Return the program that runs the cases in the vendor's library; none without the option."""
     path = env[OPTION]
@@ -123,12 +157,25 @@ def vendor_programs(env: Any, request: Request) -> Sequence[VendorProgram]:
     version = f" {_version(path)}".rstrip()
     npu = stand_in(env, abi, f"librknnrt-{abi}/npu.so", [f"{_SOURCES}/npu.c"])
     driver = Path(npu[0].abspath)
-    environment = {
-        "LD_LIBRARY_PATH": f"{driver.parent}:{file.parent}",
-        "LD_PRELOAD": driver.name,  # ld.so takes no path with a space
-    }
+    folders = [driver.parent, file.parent]
+    environment = {"LD_PRELOAD": driver.name}  # ld.so takes no path with a space
+    files = [npu]
+    if env[OPENCL_OPTION]:
+        libraries = _pocl(env[OPENCL_OPTION], abi)
+        opencl = stand_in(
+            env,
+            abi,
+            f"librknnrt-{abi}/opencl/libOpenCL.so",
+            [f"{_SOURCES}/opencl.c"],
+            ["-Wl,-soname,libOpenCL.so", str(libraries / _LOADER)],
+        )
+        files.append(opencl)
+        others = libraries.parents[2] / "lib" / libraries.name
+        folders += [Path(opencl[0].abspath).parent, libraries, others]
+        environment["OCL_ICD_VENDORS"] = str(libraries / _POCL)
+    environment["LD_LIBRARY_PATH"] = ":".join(map(str, folders))
     name = f"librknnrt{version}, {abi}"
-    return [_program(env, _EMULATED_CHIP, abi, name, str(file), [npu], environment)]
+    return [_program(env, _EMULATED_CHIP, abi, name, str(file), files, environment)]
 
 
 def _program(
@@ -152,6 +199,8 @@ def _program(
     )
     converter = toolkit_python.command(chip, toolkit_python.python_of(env))
     values = {LIBRARY: library, CONVERTER: shlex.join(converter)}
+    if env[OPENCL_OPTION]:
+        values[OPENCL] = "1"
     return VendorProgram(
         name=name,
         node=harness,

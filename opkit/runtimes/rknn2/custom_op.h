@@ -369,15 +369,14 @@ static inline int opkit_launch_call(struct opkit_call *call, struct opkit_launch
                                     const char *problem)
 {
     struct opkit_gpu *gpu = &call->node->gpu;
-    opkit_cl_queue queue = (opkit_cl_queue)call->context->gpu_ctx.cl_command_queue;
     int status = OPKIT_FAILED;
 
     if (problem != NULL) {
         (void)opkit_fail(call->op, "%s" OPKIT_CPU, problem);
     } else {
         pthread_mutex_lock(&gpu->mutex);
-        status = opkit_run_on_gpu(call->op, gpu, queue, call->input_tensors, call->output_tensors,
-                                  launch);
+        status = opkit_run_on_gpu(call->op, gpu, &call->context->gpu_ctx, call->input_tensors,
+                                  call->output_tensors, launch);
         pthread_mutex_unlock(&gpu->mutex);
     }
     opkit_release_launch(launch);

@@ -278,6 +278,7 @@ struct opkit_gpu {
     bool is_open;
     bool has_failed; /* the CPU computes */
     pthread_mutex_t mutex; /* contexts that share a node have one kernel */
+    const struct opkit_gpu_kernel *source;
     opkit_cl_context context; /* of all objects */
     opkit_cl_program program;
     opkit_cl_kernel kernel;
@@ -311,11 +312,9 @@ static inline void opkit_release_buffers(struct opkit_gpu *gpu)
     memset(gpu->scratch, 0, sizeof gpu->scratch);
 }
 
-static inline void opkit_close_gpu(struct opkit_gpu *gpu)
+/* Releases all that a node has in a context. */
+static inline void opkit_leave_context(struct opkit_gpu *gpu)
 {
-    if (!gpu->is_open) {
-        return;
-    }
     opkit_release_buffers(gpu);
     if (gpu->kernel != NULL) {
         opkit_cl.ReleaseKernel(gpu->kernel);
@@ -323,19 +322,53 @@ static inline void opkit_close_gpu(struct opkit_gpu *gpu)
     if (gpu->program != NULL) {
         opkit_cl.ReleaseProgram(gpu->program);
     }
-    pthread_mutex_destroy(&gpu->mutex);
-    free(gpu->imports);
-    gpu->is_open = false;
+    gpu->kernel = NULL;
+    gpu->program = NULL;
+    gpu->context = NULL;
+}
+
+/* Compiles the kernel of a node in a context, unless it is there. */
+static inline int opkit_enter_context(const struct opkit_operator *op, struct opkit_gpu *gpu,
+                                      opkit_cl_context context)
+{
+    char log[256] = "";
+    opkit_cl_device device;
+    int32_t status;
+
+    if (gpu->context == context && gpu->kernel != NULL) {
+        return 0;
+    }
+    opkit_leave_context(gpu);
+    status =
+        opkit_cl.GetContextInfo(context, OPKIT_CL_CONTEXT_DEVICES, sizeof device, &device, NULL);
+    if (status != OPKIT_CL_SUCCESS) {
+        return opkit_fail_cl(op, "clGetContextInfo", status);
+    }
+    const char *problem = opkit_compile_kernel(gpu->source, context, device, &gpu->program,
+                                               &gpu->kernel, &status, log, sizeof log);
+    gpu->context = context;
+    return problem == NULL ? 0 : opkit_fail_cl(op, problem, status);
+}
+
+static inline void opkit_close_gpu(struct opkit_gpu *gpu)
+{
+    if (gpu->is_open) {
+        opkit_leave_context(gpu);
+        pthread_mutex_destroy(&gpu->mutex);
+        free(gpu->imports);
+        gpu->is_open = false;
+    }
 }
 
 /*
- * Initializes the GPU's part of a node that librknnrt computes on the GPU. Without the kernel, the
- * CPU computes.
+ * Initializes the GPU's part of a node that librknnrt computes on the GPU. If the kernel does not
+ * compile, the CPU computes.
  */
 static inline int opkit_open_gpu(const struct opkit_operator *op,
                                  const struct opkit_gpu_kernel *kernel,
                                  const rknn_gpu_op_context *context, struct opkit_gpu *gpu)
 {
+    gpu->source = kernel;
     gpu->import_count = op->input_count + op->output_count;
     gpu->imports = (struct opkit_import *)calloc(gpu->import_count, sizeof *gpu->imports);
     if (gpu->imports == NULL || pthread_mutex_init(&gpu->mutex, NULL) != 0) {
@@ -343,27 +376,15 @@ static inline int opkit_open_gpu(const struct opkit_operator *op,
         return opkit_fail(op, "not enough memory for its buffers");
     }
     gpu->is_open = true;
-    gpu->context = (opkit_cl_context)context->cl_context;
-    const char *problem = "clGetContextInfo";
-    char log[256] = "";
-    opkit_cl_device device;
-    int32_t status = opkit_cl.GetContextInfo(gpu->context, OPKIT_CL_CONTEXT_DEVICES, sizeof device,
-                                             &device, NULL);
-    if (status == OPKIT_CL_SUCCESS) {
-        problem = opkit_compile_kernel(kernel, gpu->context, device, &gpu->program, &gpu->kernel,
-                                       &status, log, sizeof log);
-    }
-    gpu->has_failed = problem != NULL;
-    if (problem != NULL) {
-        (void)opkit_fail_cl(op, problem, status);
-    }
+    gpu->has_failed = opkit_enter_context(op, gpu, (opkit_cl_context)context->cl_context) != 0;
     return 0;
 }
 
 /* Sets `buffer` to the buffer of a tensor; NULL for one without elements. */
 static inline int opkit_import_tensor(const struct opkit_operator *op, struct opkit_gpu *gpu,
                                       struct opkit_import *import,
-                                      const rknn_custom_op_tensor *tensor, opkit_cl_buffer *buffer)
+                                      const rknn_custom_op_tensor *tensor, bool is_input,
+                                      opkit_cl_buffer *buffer)
 {
     static const intptr_t PROPERTIES[] = {OPKIT_CL_IMPORT_TYPE_ARM,
                                           OPKIT_CL_IMPORT_TYPE_DMA_BUF_ARM, 0};
@@ -400,6 +421,14 @@ static inline int opkit_import_tensor(const struct opkit_operator *op, struct op
         import->part =
             opkit_cl.CreateSubBuffer(import->whole, OPKIT_CL_MEM_READ_WRITE,
                                      OPKIT_CL_BUFFER_CREATE_TYPE_REGION, &region, &status);
+        /* Constants of the model are at any multiple of 64 bytes. They never change: a copy does.
+         */
+        if (status == OPKIT_CL_MISALIGNED && is_input && mem->virt_addr != NULL) {
+            void *elements = (char *)mem->virt_addr + mem->offset;
+            import->part = opkit_cl.CreateBuffer(
+                gpu->context, OPKIT_CL_MEM_READ_ONLY | OPKIT_CL_MEM_COPY_HOST_PTR, mem->size,
+                elements, &status);
+        }
         if (import->part == NULL) {
             opkit_release_import(import);
             return opkit_fail_cl(op, "clCreateSubBuffer", status);
@@ -510,28 +539,31 @@ static inline void opkit_release_launch(struct opkit_launch *launch)
 /*
  * Runs the kernel of a node on librknnrt's tensors, whose elements are float32.
  *
- *   queue             librknnrt's, in which it also converts the tensors
+ *   context           librknnrt's context and queue, those of the thread; in the queue it also
+ *                     converts the tensors
  *   inputs, outputs   the tensors
  *   launch            the choice of <op>_launch
  */
 static inline int opkit_run_on_gpu(const struct opkit_operator *op, struct opkit_gpu *gpu,
-                                   opkit_cl_queue queue, const rknn_custom_op_tensor *inputs,
+                                   const rknn_gpu_op_context *context,
+                                   const rknn_custom_op_tensor *inputs,
                                    const rknn_custom_op_tensor *outputs,
                                    const struct opkit_launch *launch)
 {
     opkit_cl_buffer arrays[OPKIT_MAX_LAUNCH_ARGUMENTS] = {NULL};
-    int status = 0;
+    int status;
 
     if (launch->argument_count > OPKIT_MAX_LAUNCH_ARGUMENTS) {
         return opkit_fail(op, "the launch adds %zu arguments (expected %d at most)" OPKIT_CPU,
                           launch->argument_count, OPKIT_MAX_LAUNCH_ARGUMENTS);
     }
+    status = opkit_enter_context(op, gpu, (opkit_cl_context)context->cl_context);
     for (size_t i = 0; status == 0 && i < gpu->import_count; i++) {
-        const rknn_custom_op_tensor *tensor =
-            i < op->input_count ? &inputs[i] : &outputs[i - op->input_count];
+        const bool is_input = i < op->input_count;
+        const rknn_custom_op_tensor *tensor = is_input ? &inputs[i] : &outputs[i - op->input_count];
         opkit_cl_buffer buffer;
 
-        status = opkit_import_tensor(op, gpu, &gpu->imports[i], tensor, &buffer);
+        status = opkit_import_tensor(op, gpu, &gpu->imports[i], tensor, is_input, &buffer);
         if (status == 0) {
             const int32_t set =
                 opkit_cl.SetKernelArg(gpu->kernel, (uint32_t)i, sizeof buffer, &buffer);
@@ -542,7 +574,7 @@ static inline int opkit_run_on_gpu(const struct opkit_operator *op, struct opkit
         status = opkit_set_argument(op, gpu, i, launch, &arrays[i]);
     }
     if (status == 0) {
-        status = opkit_enqueue(op, queue, gpu->kernel, launch);
+        status = opkit_enqueue(op, (opkit_cl_queue)context->cl_command_queue, gpu->kernel, launch);
     }
     for (size_t i = 0; i < launch->argument_count; i++) {
         if (arrays[i] != NULL) {

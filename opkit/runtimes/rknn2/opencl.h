@@ -32,6 +32,7 @@ struct opkit_cl_region {
 
 enum {
     OPKIT_CL_SUCCESS = 0,
+    OPKIT_CL_MISALIGNED = -13, /* of a sub-buffer */
     OPKIT_CL_PLATFORM_NAME = 0x0902,
     OPKIT_CL_DEVICE_EXTENSIONS = 0x1030,
     OPKIT_CL_CONTEXT_DEVICES = 0x1081,

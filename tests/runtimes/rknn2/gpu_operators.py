@@ -74,9 +74,13 @@ class GpuOperator:
             inputs: name -> array.
             params: name -> value.
             outputs: name -> shape and dtype.
-            attachments: those of host_opencl/session.h, without `opencl:`.
+            attachments: those of host_opencl/session.h, without `opencl:`, or of the host runtime,
+                without `gpu:`.
         """
-        given = {f"opencl:{name}": text.encode() for name, text in attachments.items()}
+        given = {
+            f"{'gpu' if name in ('offset', 'thread') else 'opencl'}:{name}": text.encode()
+            for name, text in attachments.items()
+        }
         given["opencl:program"] = str(self.program.library).encode()
         result = self.operator.run(inputs, params, outputs, given)
         found, result.log = read_records(

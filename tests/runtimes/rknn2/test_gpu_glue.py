@@ -52,6 +52,22 @@ def test_output_without_elements_needs_no_launch(blend: GpuOperator) -> None:
     assert (result.status, result.printed, found.launches, found.alive) == (0, "", [], {})
 
 
+# A sub-buffer begins at a multiple of 128 bytes; others are copies, as librknnrt's constants.
+@pytest.mark.parametrize("offset", ["128", "4096", "64", "4"])
+def test_inputs_begin_within_their_memory(blend: GpuOperator, offset: str) -> None:
+    result, found = blend.run({"x": X, "i": COLUMN}, DEFAULTS, OUTPUT, offset=offset)
+    assert (result.status, result.printed, found.problems()) == (0, "", [])
+    assert len(found.launches) == 1
+    np.testing.assert_array_equal(result.outputs["count"], X + np.float32(1.5) * COLUMN)
+
+
+def test_another_thread_has_another_context(blend: GpuOperator) -> None:
+    result, found = blend.run({"x": X, "i": COLUMN}, DEFAULTS, OUTPUT, thread="")
+    assert (result.status, result.printed, found.problems()) == (0, "", [])
+    assert len(found.launches) == 1
+    np.testing.assert_array_equal(result.outputs["count"], X + np.float32(1.5) * COLUMN)
+
+
 FAILURES = {
     "clGetContextInfo 1 -34": "clGetContextInfo: CL_INVALID_CONTEXT (-34)",
     "clCreateProgramWithSource 1 -6": "clCreateProgramWithSource: CL_OUT_OF_HOST_MEMORY (-6)",

@@ -10,7 +10,8 @@
  * Values come in as inputs, outputs and params. A param "const:NAME" is a constant input, after
  * the others; any other one is an attribute. The attachment "attribute:NAME" replaces a param: it
  * has rknn_tensor_type and count of the elements, 32 bits each, and then the bytes; it is empty for
- * a node without the param.
+ * a node without the param. Of operators of the GPU, "gpu:offset" is that of the inputs in their
+ * memory, in decimal, and with "gpu:thread" compute gets the context of another thread than init.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,8 @@ enum {
 };
 
 static const char CONSTANT[] = "const:";
+static const char ATTRIBUTE[] = "attribute:";
+static const char OF_GPU[] = "gpu:";
 
 /* The inputs or the outputs of the node. */
 struct tensors {
@@ -110,14 +113,12 @@ static void set_attribute(rknn_custom_op_attr *attr, const char *name, uint32_t 
     }
 }
 
-static const struct harness_attachment *find_attachment(const char *name)
+static const struct harness_attachment *find_attachment(const char *prefix, const char *name)
 {
-    static const char PREFIX[] = "attribute:";
-
     for (unsigned i = 0; i < run->invocation->attachment_count; i++) {
         const struct harness_attachment *attachment = &run->invocation->attachments[i];
-        if (strncmp(attachment->name, PREFIX, strlen(PREFIX)) == 0 &&
-            strcmp(attachment->name + strlen(PREFIX), name) == 0) {
+        if (strncmp(attachment->name, prefix, strlen(prefix)) == 0 &&
+            strcmp(attachment->name + strlen(prefix), name) == 0) {
             return attachment;
         }
     }
@@ -128,13 +129,13 @@ static const struct harness_attachment *find_attachment(const char *name)
 static bool is_constant(const struct harness_value *value)
 {
     return value->role == HARNESS_PARAM && strncmp(value->name, CONSTANT, strlen(CONSTANT)) == 0 &&
-           find_attachment(value->name + strlen(CONSTANT)) == NULL;
+           find_attachment(ATTRIBUTE, value->name + strlen(CONSTANT)) == NULL;
 }
 
 void rknn_custom_op_get_op_attr(rknn_custom_op_context *op_ctx, const char *attr_name,
                                 rknn_custom_op_attr *op_attr)
 {
-    const struct harness_attachment *attachment = find_attachment(attr_name);
+    const struct harness_attachment *attachment = find_attachment(ATTRIBUTE, attr_name);
     uint32_t head[2]; /* type and count */
     rknn_tensor_type type;
 
@@ -146,7 +147,7 @@ void rknn_custom_op_get_op_attr(rknn_custom_op_context *op_ctx, const char *attr
     if (attachment != NULL) {
         if (attachment->size >= sizeof head) {
             memcpy(head, attachment->bytes, sizeof head);
-            set_attribute(op_attr, attachment->name + strlen("attribute:"), head[0], head[1],
+            set_attribute(op_attr, attachment->name + strlen(ATTRIBUTE), head[0], head[1],
                           attachment->bytes + sizeof head, attachment->size - sizeof head);
         }
         return;
@@ -267,11 +268,14 @@ static void add_memory(struct tensors *tensors)
 }
 
 /* Gives the tensors memory of the GPU. */
-static bool add_gpu_memory(struct tensors *tensors)
+static bool add_gpu_memory(struct tensors *tensors, bool is_output)
 {
+    const struct harness_attachment *asked = is_output ? NULL : find_attachment(OF_GPU, "offset");
+    const size_t offset = asked != NULL ? strtoul(asked->bytes, NULL, 10) : 0;
+
     for (uint32_t i = 0; i < tensors->count; i++) {
         const struct harness_value *value = tensors->values[i];
-        if (!gpu_allocate(&tensors->items[i].mem, value->name, value->bytes, value->size)) {
+        if (!gpu_allocate(&tensors->items[i].mem, value->name, value->bytes, value->size, offset)) {
             return false;
         }
     }
@@ -288,7 +292,7 @@ static void take_gpu_memory(struct tensors *tensors, bool is_output)
         if (mem->virt_addr != NULL && is_output) {
             memcpy(value->bytes, mem->virt_addr, value->size);
         } else if (mem->virt_addr != NULL &&
-                   memcmp(value->bytes, mem->virt_addr, value->size) != 0) {
+                   memcmp(value->bytes, (char *)mem->virt_addr + mem->offset, value->size) != 0) {
             record_event("the GPU kernel changes the input '%s'", value->name);
         }
         gpu_free(mem);
@@ -325,7 +329,8 @@ static int prepare(void *entry, const struct harness_invocation *invocation,
     }
     if (is_on_gpu()) {
         problem = gpu_open(invocation, record, &run->context.gpu_ctx);
-        if (problem == NULL && (!add_gpu_memory(&run->inputs) || !add_gpu_memory(&run->outputs))) {
+        if (problem == NULL &&
+            (!add_gpu_memory(&run->inputs, false) || !add_gpu_memory(&run->outputs, true))) {
             problem = "not enough memory for the tensors";
         }
         if (problem != NULL) {
@@ -365,6 +370,10 @@ static int set_up(void *node)
 static int process(void *node)
 {
     run = node;
+    if (is_on_gpu() && find_attachment(OF_GPU, "thread") != NULL &&
+        !gpu_open_another(&run->context.gpu_ctx)) {
+        return FAILED;
+    }
     guarded_memory_set_active(true);
     int status = call("prepare", run->op->prepare);
     if (status == 0) {

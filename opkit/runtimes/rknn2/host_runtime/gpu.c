@@ -12,7 +12,9 @@
 
 static struct opkit_opencl cl;
 static void (*end_session)(void);
-static rknn_gpu_op_context shared; /* by all nodes, as librknnrt does */
+static rknn_gpu_op_context shared; /* by all nodes of a thread, as librknnrt does */
+static rknn_gpu_op_context another;
+static opkit_cl_device device;
 static unsigned users;
 
 /* The CPU kernel runs, unless the check of the GPU kernel has set this. */
@@ -30,14 +32,33 @@ static void *session_function(const char *name)
     return library != NULL ? dlsym(library, name) : NULL;
 }
 
+static bool make_context(rknn_gpu_op_context *made)
+{
+    int32_t status;
+
+    made->cl_context = cl.CreateContext(NULL, 1, &device, NULL, NULL, &status);
+    made->cl_command_queue =
+        made->cl_context != NULL
+            ? cl.CreateCommandQueue((opkit_cl_context)made->cl_context, device, 0, &status)
+            : NULL;
+    return made->cl_command_queue != NULL;
+}
+
+static void release_context(rknn_gpu_op_context *made)
+{
+    if (made->cl_context != NULL) {
+        cl.ReleaseCommandQueue((opkit_cl_queue)made->cl_command_queue);
+        cl.ReleaseContext((opkit_cl_context)made->cl_context);
+    }
+    memset(made, 0, sizeof *made);
+}
+
 const char *gpu_open(const struct harness_invocation *invocation, harness_record_f *record,
                      rknn_gpu_op_context *context)
 {
     void (*begin)(const struct harness_invocation *, harness_record_f *);
     void *symbol = session_function("opkit_opencl_begin");
     opkit_cl_platform platform;
-    opkit_cl_device device;
-    int32_t status;
 
     if (symbol != NULL) {
         memcpy(&begin, &symbol, sizeof symbol);
@@ -58,36 +79,46 @@ const char *gpu_open(const struct harness_invocation *invocation, harness_record
         cl.GetDeviceIDs(platform, OPKIT_CL_DEVICE_TYPE_GPU, 1, &device, NULL) != OPKIT_CL_SUCCESS) {
         return "OpenCL has no device";
     }
-    shared.cl_context = cl.CreateContext(NULL, 1, &device, NULL, NULL, &status);
-    if (shared.cl_context == NULL) {
-        return "OpenCL makes no context";
-    }
-    shared.cl_command_queue =
-        cl.CreateCommandQueue((opkit_cl_context)shared.cl_context, device, 0, &status);
-    if (shared.cl_command_queue == NULL) {
-        cl.ReleaseContext((opkit_cl_context)shared.cl_context);
-        return "OpenCL makes no queue";
+    if (!make_context(&shared)) {
+        return "OpenCL makes no context and queue";
     }
     *context = shared;
     users = 1;
     return NULL;
 }
 
+bool gpu_open_another(rknn_gpu_op_context *context)
+{
+    if (another.cl_context == NULL && !make_context(&another)) {
+        return false;
+    }
+    *context = another;
+    return true;
+}
+
 void gpu_close(void)
 {
     if (--users == 0) {
-        cl.ReleaseCommandQueue((opkit_cl_queue)shared.cl_command_queue);
-        cl.ReleaseContext((opkit_cl_context)shared.cl_context);
+        release_context(&shared);
+        release_context(&another);
     }
     if (end_session != NULL) {
         end_session();
     }
 }
 
-bool gpu_allocate(rknn_tensor_mem *mem, const char *name, const void *elements, size_t size)
+/* Returns the bytes of whole pages, at least one. */
+static size_t whole_pages(size_t size)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t whole = (size + page) / page * page; /* at least one page */
+
+    return (size + page) / page * page;
+}
+
+bool gpu_allocate(rknn_tensor_mem *mem, const char *name, const void *elements, size_t size,
+                  size_t offset)
+{
+    const size_t whole = whole_pages(offset + size);
 
     mem->fd = (int)syscall(SYS_memfd_create, name, 0U); /* older than the function in glibc */
     if (mem->fd < 0 || ftruncate(mem->fd, (off_t)whole) != 0) {
@@ -98,18 +129,16 @@ bool gpu_allocate(rknn_tensor_mem *mem, const char *name, const void *elements, 
         mem->virt_addr = NULL;
         return false;
     }
-    mem->offset = 0;
+    mem->offset = (int32_t)offset;
     mem->size = (uint32_t)size;
-    memcpy(mem->virt_addr, elements, size);
+    memcpy((char *)mem->virt_addr + offset, elements, size);
     return true;
 }
 
 void gpu_free(rknn_tensor_mem *mem)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
     if (mem->virt_addr != NULL) {
-        munmap(mem->virt_addr, ((size_t)mem->size + page) / page * page);
+        munmap(mem->virt_addr, whole_pages((size_t)mem->offset + mem->size));
     }
     if (mem->fd >= 0) {
         close(mem->fd);

@@ -20,11 +20,20 @@
 const char *gpu_open(const struct harness_invocation *invocation, harness_record_f *record,
                      rknn_gpu_op_context *context);
 
-/* Releases both with the last node; objects that the operators still have are leaks. */
+/*
+ * Makes another context and queue, those of another thread. Returns false if there are none.
+ */
+bool gpu_open_another(rknn_gpu_op_context *context);
+
+/* Releases all of them with the last node; objects that the operators still have are leaks. */
 void gpu_close(void);
 
-/* Gives a tensor memory of its name, with these elements. Returns false if there is none. */
-bool gpu_allocate(rknn_tensor_mem *mem, const char *name, const void *elements, size_t size);
+/*
+ * Gives a tensor memory of its name, with these elements from an offset on. Returns false if there
+ * is none.
+ */
+bool gpu_allocate(rknn_tensor_mem *mem, const char *name, const void *elements, size_t size,
+                  size_t offset);
 
 void gpu_free(rknn_tensor_mem *mem);
 

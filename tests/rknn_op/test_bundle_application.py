@@ -14,6 +14,7 @@ from clang_format import get_executable
 
 from opkit import toolchains
 from opkit.common.errors import OpkitError
+from opkit.runtimes import parse
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.compiler import archiver
 from rknn_op.runtimes.rknn2.bundles.archives import isolated, members
@@ -64,15 +65,16 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the example with two operators; beside it is a model of both."""
     folder = tmp_path_factory.mktemp("application")
     operators = {"Twice": ("*", 2), "Next": ("+", 1)}
+    specs = []
     for name, (operation, by) in operators.items():
         compute = COMPUTE.format(lower=name.lower(), operation=operation)
-        write_operator(folder, DESCRIPTION.format(name=name, by=by), compute)
+        specs.append(write_operator(folder, DESCRIPTION.format(name=name, by=by), compute))
     names = {f"cst{name}": name.lower() for name in operators}
     files = application_files(names, "rk3588", ["aarch64"], "model.rknn", "1.6.0")
     for name in ("main.c", "include/custom_ops.h"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(files[name])
-    (folder / "custom_ops.c").write_text(registration([*names.values()]))
+    (folder / "custom_ops.c").write_text(registration(specs))
     flags = (HEADERS, f"-I{SDK}", f"-I{folder / 'include'}")
     ours = [folder / f"rknn2/{name}_custom_op.c" for name in names.values()]
     sources = [folder / "main.c", folder / "custom_ops.c", SDK / "librknnrt.c", *ours]
@@ -87,7 +89,9 @@ def test_c_is_formatted_and_strict(tmp_path: Path) -> None:
     for name in ("main.c", "include/custom_ops.h"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(files[name])
-    (tmp_path / "custom_ops.c").write_text(registration([*operators.values()]))
+    specs = [parse(DESCRIPTION.format(name=each.removeprefix("cst"), by=1)) for each in operators]
+    specs[1:] = [each._replace(kernels=("cpu", "gpu")) for each in specs[1:]]
+    (tmp_path / "custom_ops.c").write_text(registration(specs))
     written = [*tmp_path.rglob("*.[ch]")]
     style = f"--style=file:{ROOT / '.clang-format'}"
     subprocess.run([get_executable("clang-format"), style, "-n", "-Werror", *written], check=True)
@@ -276,7 +280,7 @@ def test_operators_share_no_symbol(abi: str, tmp_path: Path) -> None:
         parts = {"local": LOCAL.format(value=value), "entry": ENTRY.format(name=name)}
         built = {f"{name}-{part}": compiled(f"{name}-{part}", text) for part, text in parts.items()}
         contents: Mapping[str, bytes] = {part: path.read_bytes() for part, path in built.items()}
-        for part, content in isolated(contents, name, f".{name}").items():
+        for part, content in isolated(contents, [name], f".{name}").items():
             objects.append(tmp_path / f"{part}-isolated.o")
             objects[-1].write_bytes(content)
     program = build(tmp_path / "program", compiled("main", MAIN), *objects, abi=ABIS[abi])
@@ -311,7 +315,7 @@ def test_inline_functions_stay_apart(tmp_path: Path) -> None:
         source.write_text(INLINE.format(name=name, value=value))
         result = compile_c(found, "-c", "-O0", "-fPIC", source, language="c++11")
         assert result.returncode == 0, result.stderr
-        found.write_bytes(isolated({"": found.read_bytes()}, name, f".{name}")[""])
+        found.write_bytes(isolated({"": found.read_bytes()}, [name], f".{name}")[""])
         objects.append(found)
     (tmp_path / "main.c").write_text(MAIN)
     program = build(tmp_path / "program", tmp_path / "main.c", *objects)
@@ -321,7 +325,7 @@ def test_inline_functions_stay_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"BC\xc0\xde bitcode", b"\x7fELF\2\2"])
 def test_objects_that_are_not_of_a_board(content: bytes) -> None:
     with pytest.raises(OpkitError, match=r"^x\.o: not an object in ELF \(expected one; compile"):
-        isolated({"x.o": content}, "x", ".x")
+        isolated({"x.o": content}, ["x"], ".x")
 
 
 def test_damaged_objects(tmp_path: Path) -> None:
@@ -329,7 +333,7 @@ def test_damaged_objects(tmp_path: Path) -> None:
     content = build(tmp_path / "main.o", "-c", tmp_path / "main.c").read_bytes()
     for size in range(6, len(content), 7):
         with pytest.raises(OpkitError, match=r"main\.o: the object is damaged; build it again"):
-            isolated({"main.o": content[:size]}, "first", ".first")
+            isolated({"main.o": content[:size]}, ["first"], ".first")
 
 
 @pytest.mark.parametrize("toolchain", ["zig", "gnu"])

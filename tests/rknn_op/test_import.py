@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from opkit import repository
-from opkit.runtimes.rknn.settings import settings
 from rknn_op.runtimes.rknn.vendor.python_class import translated_shape_rule
 from tests.check.target_repositories import counts
 from tests.marks import quick_first
@@ -132,7 +131,7 @@ def test_import_keeps_kernels_and_rewrites_the_rest(folder: Path, old: Path) -> 
         *("input0", "input1", "output0", "scale", "offsets")
     ]
     assert [param.source for param in spec.params] == [None, "const:C"]
-    assert settings(spec).kernels == ("cpu", "vx")
+    assert spec.kernels == ("cpu", "vx")
     text = made["op.yml"].decode()
     assert "-Wno-unused-parameter" in text
     assert not {"out_binary", "op_py_file", "vx_file", "op_version"} & {*text.split(":")}
@@ -215,7 +214,7 @@ def test_empty_vx_kernel_is_left_out(folder: Path, old: Path) -> None:
     assert f"\nNot taken: {VX}\n" in result.stdout
     new = folder / f"{OLD}_imported"
     assert not (new / VX).exists()
-    assert settings(repository.load(new)).kernels == ("cpu",)
+    assert repository.load(new).kernels == ("cpu",)
     assert f"# The VX kernel was left out: {VX}:4 has no" in (new / "op.yml").read_text()
     assert "check_vx_kernel" not in (new / "tests/test_addscaled.py").read_text()
     change(new / "op.yml", "kernels: [cpu]", "kernels: [cpu, vx]")
@@ -650,7 +649,7 @@ def test_without_vx_and_class(old: Path) -> None:
     assert f"{OLD}: rknn_op_addscaled.py not found" in dry_run()
     succeeded("import", OLD, "-p", "new")
     spec = repository.load(Path("new"))
-    assert settings(spec).kernels == ("cpu",)
+    assert spec.kernels == ("cpu",)
     assert "check_vx_kernel" not in Path("new/tests/test_addscaled.py").read_text()
 
 

@@ -40,6 +40,8 @@ def c_files(spec: OpSpec) -> dict[str, str]:
     lower = spec.lower
     register = wrapped(f"int {lower}_register_all(", ["rknn_context context"], ")")
     function = f"rknn_custom_op *{lower}_custom_op(void)"
+    of_cpu = f"rknn_custom_op *{lower}_custom_op_of_cpu(void)"
+    has_gpu = GPU in spec.kernels
     about = (
         f"{spec.name} as a custom operator of librknnrt, which calls these functions on the "
         f"CPU of the board. The math is in {spec.math_file}."
@@ -48,7 +50,6 @@ def c_files(spec: OpSpec) -> dict[str, str]:
     # The runtime may pass other types than op.yml's, as version 1.6.0 does: floats.
     types = [TENSOR_TYPES_IN_C[tensor.dtype] for tensor in (*spec.inputs, *spec.outputs)]
     converts_tensors = any(type_ not in ("ANY", "FLOAT32") for type_ in types)
-    has_gpu = GPU in spec.kernels
     keeps_data = bool(spec.params) or spec.has_threads or converts_tensors or has_gpu
     allowed = allowed_header(spec)
     stages = ("init", "compute", "destroy") if keeps_data else ("compute",)
@@ -58,6 +59,7 @@ def c_files(spec: OpSpec) -> dict[str, str]:
             "runtimes/rknn2/templates/custom_op.h",
             about=comment(f"{spec.name} for applications that run models with librknnrt."),
             function=function,
+            of_cpu=render("runtimes/rknn2/templates/of_cpu.h", function=of_cpu) if has_gpu else "",
             register=register,
             lower=lower,
             upper=lower.upper(),
@@ -98,6 +100,10 @@ def c_files(spec: OpSpec) -> dict[str, str]:
             about=block_comment(_REGISTRATION.format(name=spec.name)),
             lower=lower,
             register=register,
+            includes="#include <stdio.h>\n\n" if has_gpu else "",
+            status=render("runtimes/rknn2/templates/register_gpu.c", name=spec.name, lower=lower)
+            if has_gpu
+            else "    return rknn_register_custom_ops(context, operators, OPERATOR_COUNT);\n",
         ),
     }
 
@@ -111,7 +117,7 @@ def _open(spec: OpSpec) -> str:
 
 def _gpu_parts(spec: OpSpec) -> dict[str, str]:
     """Return the parts of templates/custom_op.c for a GPU kernel; empty ones without it."""
-    names = ("gpu_include", "gpu_files", "gpu", "choice")
+    names = ("gpu_include", "gpu_files", "gpu", "choice", "of_cpu")
     if GPU not in spec.kernels:
         return dict.fromkeys(names, "")
     lower = spec.lower
@@ -127,6 +133,11 @@ def _gpu_parts(spec: OpSpec) -> dict[str, str]:
             "runtimes/rknn2/templates/gpu.c", lower=lower, kernel=kernel_name(spec), launch=launch
         ),
         "choice": render("runtimes/rknn2/templates/choice.c"),
+        "of_cpu": render(
+            "runtimes/rknn2/templates/of_cpu.c",
+            lower=lower,
+            function=f"rknn_custom_op *{lower}_custom_op_of_cpu(void)",
+        ),
     }
 
 

@@ -255,6 +255,15 @@ static inline void opkit_target_gpu(rknn_custom_op *op)
     op->cl_source_size = sizeof source - 1;
 }
 
+/* Makes an operator of the GPU one of the CPU. */
+static inline void opkit_target_cpu(rknn_custom_op *op)
+{
+    op->target = RKNN_TARGET_TYPE_CPU;
+    op->cl_kernel_name[0] = '\0';
+    op->cl_kernel_source = NULL;
+    op->cl_source_size = 0;
+}
+
 /* ---- A node ---- */
 
 /* The buffer of a tensor, on the runtime's memory. It stays while that memory is the same. */

@@ -28,15 +28,20 @@ void rknn_custom_op_get_op_attr(rknn_custom_op_context *op_ctx, const char *attr
     (void)op_attr;
 }
 
+/* Refuses operators of the GPU, as librknnrt does in some models. */
 int rknn_register_custom_ops(rknn_context ctx, rknn_custom_op *op, uint32_t custom_op_num)
 {
     (void)ctx;
-    (void)op;
-    return (int)custom_op_num;
+    printf("register %d %d\\n", (int)op->target, (int)custom_op_num);
+    return op->target == RKNN_TARGET_TYPE_GPU ? -1 : 0;
 }
 
 int main(int argc, char **argv)
 {
+    if (argc > 2) {
+        printf("%d\\n", blend_register_all(0));
+        return 0;
+    }
     rknn_custom_op *op = blend_custom_op();
     void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
     void *symbol = library != NULL ? dlsym(library, "alive_objects") : NULL;
@@ -81,7 +86,8 @@ def application(tmp_path_factory: pytest.TempPathFactory) -> Application:
     folder = tmp_path_factory.mktemp("choice")
     write_gpu_operator(folder, BLEND, BLEND_SCALAR)
     (folder / "main.c").write_text(APPLICATION)
-    sources = [folder / "main.c", folder / "rknn2/blend_custom_op.c"]
+    ours = (folder / f"rknn2/{name}.c" for name in ("blend_custom_op", "register_all"))
+    sources = [folder / "main.c", *ours]
     program = build(folder / "main", *sources, HEADERS, f"-I{folder}", "-ldl", "-lm", "-lpthread")
     stand_in = Path(__file__).with_name("counting_opencl.c")
     opencl = build(folder / "libOpenCL.so", stand_in, f"-I{OPKIT.parent}", "-shared")
@@ -140,3 +146,17 @@ def test_missing_library_is_no_reason_to_fail(application: Application) -> None:
         "Blend: there is no libOpenCL.so; the CPU computes\n",
         "Blend: libOpenCL.so has no function clImportMemoryARM; the CPU computes\n",
     )
+
+
+def test_operator_that_librknnrt_refuses_on_the_gpu_is_registered_for_the_cpu(
+    application: Application,
+) -> None:
+    run = subprocess.run(
+        [application.program, application.opencl, "register"],
+        env={"RKNN_OP_OPENCL": str(application.opencl)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == "register 2 1\nregister 1 1\n0\n"
+    assert run.stderr == "Blend: librknnrt refuses it on the GPU (-1); the CPU computes\n"

@@ -50,3 +50,4 @@ $members
 
 ${choice}    return &custom_op;
 }
+${of_cpu}

@@ -13,7 +13,7 @@ extern "C" {
 /* Returns the operator for rknn_register_custom_ops; always the same pointer. */
 $function;
 
-/*
+${of_cpu}/*
  * Registers the operator, for models without other custom operators. Call it after rknn_init, and
  * before the model runs. Returns the status of rknn_register_custom_ops.
  */

@@ -1,7 +1,7 @@
 /* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 
 $about
-#include "${lower}_custom_op.h"
+${includes}#include "${lower}_custom_op.h"
 
 enum {
     OPERATOR_COUNT = 1
@@ -12,5 +12,4 @@ $register
     static rknn_custom_op operators[OPERATOR_COUNT]; /* the runtime may keep the pointer */
 
     operators[0] = *${lower}_custom_op();
-    return rknn_register_custom_ops(context, operators, OPERATOR_COUNT);
-}
+$status}

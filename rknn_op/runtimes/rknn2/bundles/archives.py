@@ -103,12 +103,14 @@ def _damaged(position: int) -> OpkitError:
     return OpkitError(f"the archive is damaged at offset {position}; build it again")
 
 
-def isolated(objects: Mapping[str, bytes], entry: str, suffix: str) -> dict[str, bytes]:
-    """Rename all symbols of objects but the entry of an operator.
+def isolated(
+    objects: Mapping[str, bytes], entries: Collection[str], suffix: str
+) -> dict[str, bytes]:
+    """Rename all symbols of objects but the entries of an operator.
 
     Args:
         objects: name of an object -> its content.
-        entry: the symbol for other operators and applications.
+        entries: the symbols for other operators and applications.
         suffix: appended to all other symbols that the objects define, where they use them, too.
 
     Raises:
@@ -116,7 +118,7 @@ def isolated(objects: Mapping[str, bytes], entry: str, suffix: str) -> dict[str,
     """
     read = {name: _read(name, content) for name, content in objects.items()}
     defined = {symbol.name for each in read.values() for symbol in each.symbols if symbol.is_here}
-    own = defined - {entry.encode()}
+    own = defined - {entry.encode() for entry in entries}
     return {name: _renamed(each, own, suffix.encode()) for name, each in read.items()}
 
 

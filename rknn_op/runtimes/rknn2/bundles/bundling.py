@@ -18,6 +18,7 @@ from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn2.chips import REFUSED_TARGETS, TARGETS
 from opkit.runtimes.rknn2.describe import NAME, settings
+from opkit.runtimes.rknn2.gpu_files import GPU
 from opkit.toolchains import zig
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.compiler import archiver, first_program
@@ -238,14 +239,15 @@ def _library(
                 for index, (member, content) in enumerate(members(archive.read_bytes()))
                 if f"{lower}_register_all" not in defined_symbols(member, content)
             }
-            own = isolated(own, entry=f"{lower}_custom_op", suffix=f".{lower}")
+            entries = (f"{lower}_custom_op", f"{lower}_custom_op_of_cpu")
+            own = isolated(own, entries, suffix=f".{lower}")
         except OpkitError as error:
             raise OpkitError(f"{archive}: {error}") from None
         for name, content in own.items():
             (scratch / name).write_bytes(content)
             objects.append(name)
     (scratch / "custom_ops.h").write_bytes(files["include/custom_ops.h"])
-    source = registration([each.spec.lower for each in planned.operators])
+    source = registration([each.spec for each in planned.operators])
     (scratch / "custom_ops.c").write_text(source)
     options = dict(option.split("=", 1) for option in planned.options if "=" in option)
     places = (options.get("prefix", ""), options.get("sysroot", ""))
@@ -344,17 +346,31 @@ def application_files(
     }
 
 
-def registration(names: Sequence[str]) -> str:
-    """Return the C source that registers operators in one call.
-
-    Args:
-        names: their lower-case names.
-    """
+def registration(operators: Sequence[OpSpec]) -> str:
+    """Return the C source that registers operators in one call."""
+    names = [each.lower for each in operators]
+    on_gpu = [index for index, each in enumerate(operators) if GPU in each.kernels]
+    functions = [f"{name}_custom_op" for name in names]
+    functions += [f"{names[index]}_custom_op_of_cpu" for index in on_gpu]
+    call = f"rknn_register_custom_ops(context, operators, {len(names)})"
+    status = f"    return {call};"
+    if on_gpu:
+        status = render(
+            _TEMPLATES / "register_gpu.c",
+            call=call,
+            count=str(len(names)),
+            copies="\n".join(
+                f"        operators[{index}] = *{names[index]}_custom_op_of_cpu();"
+                for index in on_gpu
+            ),
+        ).rstrip()
     return render(
         _TEMPLATES / "custom_ops.c",
-        declarations="\n".join(f"rknn_custom_op *{name}_custom_op(void);" for name in names),
+        includes="#include <stdbool.h>\n#include <stdio.h>\n\n" if on_gpu else "",
+        declarations="\n".join(f"rknn_custom_op *{function}(void);" for function in functions),
         count=str(len(names)),
         copies="\n".join(
             f"    operators[{index}] = *{name}_custom_op();" for index, name in enumerate(names)
         ),
+        status=status,
     )

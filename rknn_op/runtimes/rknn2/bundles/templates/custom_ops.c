@@ -1,4 +1,4 @@
-#include "custom_ops.h"
+${includes}#include "custom_ops.h"
 
 $declarations
 
@@ -7,5 +7,5 @@ int custom_ops_register_all(rknn_context context)
     static rknn_custom_op operators[$count]; /* the runtime may keep the pointer */
 
 $copies
-    return rknn_register_custom_ops(context, operators, $count);
+$status
 }

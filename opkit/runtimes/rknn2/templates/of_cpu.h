@@ -1,0 +1,3 @@
+/* Returns the same operator for the CPU, after librknnrt has refused that of the GPU. */
+$function;
+

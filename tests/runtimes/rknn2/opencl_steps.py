@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 from collections.abc import Callable, Mapping
 from ctypes import byref, c_float, c_int32, c_size_t, c_void_p
 from pathlib import Path
@@ -235,3 +236,37 @@ def build_others(opencl: OpenCl) -> list[tuple[Any, ...]]:
         except StatusError as error:
             found.append(error.args)
     return found
+
+
+class _Fault(ctypes.Structure):
+    _fields_ = (
+        ("signal", ctypes.c_int),
+        ("code", ctypes.c_int),
+        ("address", c_size_t),
+        ("stack_pointer", c_size_t),
+        ("instruction", c_size_t),
+        ("verb", ctypes.c_char_p),
+    )
+
+
+def divide_by_zero(opencl: OpenCl, file: str) -> None:
+    """Divide by zero; write the library's description of the signal to a file, and exit."""
+    kernel = kernel_of(opencl, "by_zero")
+    stack = (c_size_t * 512)()
+
+    def describe(number: int) -> None:
+        text = ctypes.create_string_buffer(256)
+        fault = _Fault(signal=number, stack_pointer=ctypes.addressof(stack))
+        is_described = opencl.library.opkit_opencl_describe_fault(byref(fault), text, 256)
+        Path(file).write_text(f"{bool(is_described)} {text.value.decode()}")
+        os._exit(0)
+
+    handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(describe)
+    ctypes.CDLL(None).signal(signal.SIGFPE, handler)
+    y = opencl.buffer(READ_WRITE, 4)
+    zero = c_int32(0)
+    x = opencl.buffer(READ_WRITE | COPY_HOST_PTR, 4, byref(zero))
+    for index, handle in enumerate((x, y)):
+        opencl.call("clSetKernelArg", kernel, index, 8, byref(c_void_p(handle)))
+    opencl.launch(kernel, [1])
+    opencl.call("clFinish", opencl.queue)

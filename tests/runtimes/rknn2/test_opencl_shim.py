@@ -38,7 +38,7 @@ def results(pocl: RealOpenCl) -> dict[str, Result]:
     runs = [replace(run, attachments=attachments) for run, _ in RIGHT.values()]
     environment = {**pocl.environment, "PATH": pocl.environment["PATH"].rpartition(":")[2]}
     results = {}
-    answers = in_process(run_launches, shim(), runs, **environment)
+    answers = in_process(run_launches, shim(), runs, environment=environment)
     for name, (outputs, records) in zip(RIGHT, answers, strict=True):
         result, others = read_records(records.log, records.attachments, outputs)
         assert others == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,15 @@ def test_objects_live_as_long_as_they_are_used(program: Program) -> None:
     memory, result = run(program, steps.release_early)
     assert result.problems() == []
     assert memory == np.ones(4, np.float32).tobytes()
+
+
+def test_fault_is_described(program: Program, tmp_path: Path) -> None:
+    file = tmp_path / "text"
+    task = partial(steps.divide_by_zero, file=str(file))
+    attachments = {"opencl:program": str(program.library)}
+    in_process(steps.perform, emulator(), attachments, {}, task, answers=False)
+    expected = "divides by zero, or its quotient does not fit in GPU kernel 'by_zero', work item"
+    assert file.read_text() == f"True {expected} (0, 0, 0)"
 
 
 def test_missing_finish(program: Program) -> None:

@@ -29,7 +29,7 @@ EXTENSIONS = (
 _HALF = re.compile(r"(?m)^\s*#\s*pragma\s+OPENCL\s+EXTENSION\s+cl_khr_fp16\s*:\s*enable\b")
 _INTEGERS = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong")
 _LANES = (2, 3, 4, 8, 16)
-_KERNEL = "__attribute__((device_kernel))"
+_KERNEL = {"DeviceKernelAttr", "OpenCLKernelAttr"}  # as newer and older versions of clang name it
 _SPACES = ("global", "constant", "local")
 _SPACE = re.compile(r"\b__(global|constant|local|private)\b")
 _QUALIFIER = re.compile(r"\b(?:const|volatile|restrict|__restrict)\b")
@@ -86,7 +86,8 @@ def check_opencl_c(
     kernels = {
         node["name"]: tuple(_parameters(node, source))
         for node in top_level(result.stdout)
-        if node["kind"] == "FunctionDecl" and _KERNEL in node["type"]["qualType"]
+        if node["kind"] == "FunctionDecl"
+        and any(child["kind"] in _KERNEL for child in node.get("inner", ()) if "kind" in child)
     }
     return kernels, messages
 

@@ -17,6 +17,10 @@ from opkit.opencl.source_reader import Reading
 FOLDER = Path("build/cl")
 """The folder of a repository in which `.cl` kernels are compiled for this PC."""
 
+_CODE = clang.code(sanitize=True, debug=False, calls=True)
+FLAGS = (*clang.OPENCL, *_CODE)
+"""The flags of kernels without build options; see share_precompiled."""
+
 _KINDS = {
     "": "__OPKIT_VALUE_PARAMETER",
     "global": "__OPKIT_GLOBAL_PARAMETER",

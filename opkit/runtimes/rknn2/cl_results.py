@@ -17,7 +17,7 @@ class Launched:
     Attributes:
         kernel: its name.
         global_size: the work items, in as many dimensions as the launch has.
-        local_size: those of a group.
+        local_size: those of a group; empty: a choice of the driver behind the shim.
     """
 
     kernel: str
@@ -95,4 +95,4 @@ def read_records(
 
 
 def _sizes(text: str) -> tuple[int, ...]:
-    return tuple(map(int, text.split(",")))
+    return tuple(map(int, text.split(","))) if text else ()

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_int32, c_size_t, c_uint32, c_void_p
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -309,8 +310,13 @@ def run_launches(library: Path, runs: Sequence[Run]) -> list[tuple[dict[str, Arr
     return [run_launch(library, run) for run in runs]
 
 
-def in_process(function: Callable[..., Any], *arguments: Any, **environment: str) -> Any:
-    """Return what a function of a module returns in a process of its own."""
+def in_process(
+    function: Callable[..., Any],
+    *arguments: Any,
+    answers: bool = True,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> Any:
+    """Return what a function of a module returns in a process of its own, if it answers."""
     code = (
         "import pickle, sys\n"
         "function, arguments = pickle.load(sys.stdin.buffer)\n"
@@ -328,4 +334,4 @@ def in_process(function: Callable[..., Any], *arguments: Any, **environment: str
             env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
         )
         assert done.returncode == 0, done.stderr.decode()
-        return pickle.loads(answer.read_bytes())
+        return pickle.loads(answer.read_bytes()) if answers else None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 
 from opkit.check.cases import Case
@@ -11,13 +13,21 @@ from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator, operator_of
 from opkit.check.results import running_test
 from opkit.common.errors import OpkitError
+from opkit.runtimes.invocation import Kernel
+from opkit.runtimes.rknn2.find_opencl import find_opencl
 from opkit.runtimes.rknn2.gpu_files import GPU, GPU_KERNEL
-from opkit.runtimes.rknn2.gpu_kernel import EmulatedGpuKernel
+from opkit.runtimes.rknn2.gpu_kernel import EmulatedGpuKernel, RealGpuKernel
 
 
 @cache
-def _kernels(operator: Operator) -> Mapping[str, EmulatedGpuKernel]:
-    return {GPU_KERNEL.name: EmulatedGpuKernel(operator.spec, operator.root)}
+def _kernels(operator: Operator) -> Mapping[str, Kernel]:
+    """Return the GPU kernel in the emulator, and in the OpenCL of this PC if it has one."""
+    kernels: dict[str, Kernel] = {GPU_KERNEL.name: EmulatedGpuKernel(operator.spec, operator.root)}
+    with suppress(OpkitError):
+        real = find_opencl(operator.root / "build/cl", os.environ.get("RKNN_OP_REAL_OPENCL", ""))
+        name = GPU_KERNEL.on(real.platform.partition(" OpenCL")[0])
+        kernels[name] = RealGpuKernel(operator.spec, operator.root, real)
+    return kernels
 
 
 def check_gpu_kernel(

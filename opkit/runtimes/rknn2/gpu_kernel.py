@@ -21,9 +21,13 @@ from opkit.runtimes.invocation import (
 )
 from opkit.runtimes.rknn2.cl_compiler import FOLDER, compile_cl
 from opkit.runtimes.rknn2.cl_results import read_records
+from opkit.runtimes.rknn2.find_opencl import RealOpenCl
 from opkit.runtimes.rknn2.gpu_files import kernel_file
 from opkit.runtimes.rknn2.host_kernel import CONVENTION
+from opkit.runtimes.rknn2.opencl_libraries import EMULATOR, SHIM
 
+COMPILE_TIME = 60.0
+"""Seconds for a run in an OpenCL that compiles kernels for this PC."""
 OPTIONS = "-cl-std=CL1.2"
 """The build options of the kernel; those of OPKIT_GPU_OPTIONS in gpu.h."""
 _TO_CPU = "; the CPU computes"
@@ -41,14 +45,21 @@ _VARIANTS: Mapping[str, tuple[str, str]] = {
 """What outputs must not depend on -> the attachment that changes it, and its value."""
 
 
-def _executor_of(spec: OpSpec, root: Path, opencl: Path) -> HarnessKernel:
-    host = root / "build/rknn2/host"
+HOST = "build/rknn2/host"
+
+
+def _kernel(
+    spec: OpSpec, root: Path, opencl: str, environment: Mapping[str, str] = {}
+) -> HarnessKernel:
+    """Return the operator's plugin in the harness, with one of the libraries of OpenCL."""
+    host = root / HOST
     library = host / f"librkcst_{spec.lower}.so"
     executor = on_this_pc(
         root / "build/host/harness", host / "librknnrt.so", library, "get_rknn_custom_op"
     )
-    environment = {"RKNN_OP_DEVICE": "gpu", "RKNN_OP_OPENCL": str(opencl.absolute())}
-    executor = replace(executor, environment=environment)
+    path = (host / opencl / "libOpenCL.so").absolute()
+    chosen = {"RKNN_OP_DEVICE": "gpu", "RKNN_OP_OPENCL": str(path)}
+    executor = replace(executor, environment={**environment, **chosen})
     return HarnessKernel(spec, executor, root, CONVENTION, library=library)
 
 
@@ -68,7 +79,7 @@ class EmulatedGpuKernel:
 
     def __init__(self, spec: OpSpec, root: Path) -> None:
         self.program: Program = compile_cl(root / kernel_file(spec), root / FOLDER, OPTIONS)
-        self._kernel = _executor_of(spec, root, root / "build/rknn2/host/emulator/libOpenCL.so")
+        self._kernel = _kernel(spec, root, EMULATOR.folder)
 
     def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
         """Run the kernel; see Kernel.
@@ -103,6 +114,36 @@ class EmulatedGpuKernel:
         }
         result = self._kernel.run(invocation, options)
         return finished(result, self.program)
+
+
+class RealGpuKernel:
+    """The GPU kernel in an OpenCL of this PC; implements Kernel.
+
+    Args:
+        spec: the operator.
+        root: its repository, built for this PC.
+        opencl: that OpenCL.
+
+    Raises:
+        OpkitError: the repository is not built.
+    """
+
+    convention = CONVENTION
+    keeps_state = False
+
+    def __init__(self, spec: OpSpec, root: Path, opencl: RealOpenCl) -> None:
+        self._kernel = _kernel(spec, root, SHIM.folder, opencl.environment)
+        self._kernel.attachments = {"opencl:real": opencl.library.encode()}
+
+    def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
+        """Run the kernel; see Kernel. It compiles in the first run of a process.
+
+        Raises:
+            LeftOutError: the launch leaves this case to the CPU.
+        """
+        limit = max(options.limit, COMPILE_TIME)
+        # Guards behind memory would find the compiler's accesses.
+        return finished(self._kernel.run(invocation, RunOptions(limit=limit)))
 
 
 def finished(result: RunResult, program: Program | None = None) -> RunResult:

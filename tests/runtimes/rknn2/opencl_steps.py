@@ -217,13 +217,11 @@ def forget_finish(opencl: OpenCl) -> None:
     opencl.call("clReleaseCommandQueue", opencl.queue)
 
 
-def texts(opencl: OpenCl) -> tuple[str, str, bool]:
-    """Return the platform's name, the device's extensions, and whether imports are there."""
-    function = opencl.library.clGetExtensionFunctionAddressForPlatform
+def texts(opencl: OpenCl) -> tuple[str, str]:
+    """Return the platform's name, and the device's extensions."""
     return (
         opencl.text("clGetPlatformInfo", opencl.platform, 0x902),
         opencl.text("clGetDeviceInfo", opencl.device, 0x1030),
-        function(opencl.platform, b"clImportMemoryARM") is not None,
     )
 
 

@@ -17,7 +17,7 @@ from tests.runtimes.rknn2.opencl_builds import shim
 from tests.runtimes.rknn2.opencl_runs import Result
 from tests.runtimes.rknn2.test_opencl_emulator import RIGHT
 
-VARIABLE = "RKNN_OP_OPENCL"
+VARIABLE = "RKNN_OP_REAL_OPENCL"
 
 
 @pytest.fixture(scope="module")

@@ -63,22 +63,6 @@ int32_t clGetDeviceInfo(opkit_cl_device device, uint32_t name, size_t capacity, 
                : real.GetDeviceInfo(device, name, capacity, value, size);
 }
 
-void *clGetExtensionFunctionAddressForPlatform(opkit_cl_platform platform, const char *name)
-{
-    opkit_cl_buffer (*import)(opkit_cl_context, uint64_t, const intptr_t *, void *, size_t,
-                              int32_t *) = clImportMemoryARM;
-    void *address;
-
-    if (injected_failure("clGetExtensionFunctionAddressForPlatform") != CL_SUCCESS) {
-        return NULL;
-    }
-    if (name == NULL || strcmp(name, "clImportMemoryARM") != 0) {
-        return real.GetExtensionFunctionAddressForPlatform(platform, name);
-    }
-    memcpy(&address, &import, sizeof address);
-    return strstr(session.extensions, "cl_arm_import_memory") == NULL ? NULL : address;
-}
-
 static void *counted(void *object, enum object_kind kind)
 {
     if (object != NULL) {
@@ -108,13 +92,22 @@ opkit_cl_context clCreateContext(const intptr_t *properties, uint32_t count,
                          CONTEXT);
 }
 
+int32_t clGetContextInfo(opkit_cl_context context, uint32_t name, size_t capacity, void *value,
+                         size_t *size)
+{
+    int32_t status = injected_failure("clGetContextInfo");
+
+    return status != CL_SUCCESS ? status
+                                : real.GetContextInfo(context, name, capacity, value, size);
+}
+
 int32_t clReleaseContext(opkit_cl_context context)
 {
     return released(real.ReleaseContext(context), CONTEXT);
 }
 
 opkit_cl_program clCreateProgramWithSource(opkit_cl_context context, uint32_t count,
-                                           const char **texts, const size_t *lengths,
+                                           const char *const *texts, const size_t *lengths,
                                            int32_t *status)
 {
     int32_t failure = injected_failure("clCreateProgramWithSource");

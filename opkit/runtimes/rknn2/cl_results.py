@@ -83,8 +83,10 @@ def read_records(
     others = []
     for line in read.others:
         match line.split("\t"):
-            case ["launch", kernel, global_size, local_size]:
-                result.launches.append(Launched(kernel, _sizes(global_size), _sizes(local_size)))
+            case ["launch", kernel, global_size, *local_size]:  # without one, the driver chooses
+                result.launches.append(
+                    Launched(kernel, _sizes(global_size), _sizes("".join(local_size)))
+                )
             case ["alive", kind, count]:
                 result.alive[kind] = int(count)
             case ["misuse", sentence]:

@@ -25,7 +25,7 @@ def _kernels(operator: Operator) -> Mapping[str, Kernel]:
     kernels: dict[str, Kernel] = {GPU_KERNEL.name: EmulatedGpuKernel(operator.spec, operator.root)}
     with suppress(OpkitError):
         real = find_opencl(operator.root / "build/cl", os.environ.get("RKNN_OP_REAL_OPENCL", ""))
-        name = GPU_KERNEL.on(real.platform.partition(" OpenCL")[0])
+        name = GPU_KERNEL.on("PoCL" if "PoCL" in real.platform else "OpenCL")
         kernels[name] = RealGpuKernel(operator.spec, operator.root, real)
     return kernels
 

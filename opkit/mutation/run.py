@@ -120,7 +120,7 @@ def run(plan: Plan, repository: Path, kill: Callable[[], None]) -> str:
     spec = runtimes.parse((repository / "op.yml").read_text(encoding="utf-8"))
     sources: list[MutableSource] = [ComputeHeader(spec.math_file, plan)]
     for runtime in runtimes.selected(spec):
-        sources += runtime.check.mutable_sources(spec)
+        sources += runtime.check.mutable_sources(spec, plan)
     originals = {source.path: (repository / source.path).read_bytes() for source in sources}
     with scratch_folder(repository / FOLDER) as scratch:
         copies = [

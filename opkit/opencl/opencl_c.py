@@ -7,6 +7,7 @@ instructions of `.vx` kernels, and no address spaces.
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -70,14 +71,7 @@ def check_opencl_c(
         text = source.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise OpkitError(f"{source} cannot be read: {error.strerror}") from None
-    extensions = (*EXTENSIONS, *(["cl_khr_fp16"] if _HALF.search(text) else []))
-    result = clang.run_unchecked(
-        *(clang.zig(), "clang", "-x", "cl", "-cl-std=CL1.2", "-target", "x86_64-linux-gnu"),
-        *("-nostdinc", "-iquote", str(_headers(folder)), "-isystem", str(clang.PRELUDE)),
-        *("-Xclang", "-fdeclare-opencl-builtins", "-fsyntax-only", *DUMP),
-        *("-Xclang", f"-cl-ext=-all,{','.join(f'+{name}' for name in extensions)}"),
-        *("-iquote", str(source.parent.resolve()), *macros, str(source)),
-    )
+    result = run_clang(source, text, folder, "-fsyntax-only", *DUMP, *macros)
     messages = "\n".join(
         line for line in result.stderr.splitlines() if not _SUMMARY.match(line)
     ).strip()
@@ -90,6 +84,27 @@ def check_opencl_c(
         and any(child["kind"] in _KERNEL for child in node.get("inner", ()) if "kind" in child)
     }
     return kernels, messages
+
+
+def run_clang(
+    source: Path, text: str, folder: Path, *flags: str
+) -> subprocess.CompletedProcess[str]:
+    """Run clang on a source as OpenCL C 1.2, as it would compile it for a GPU.
+
+    Args:
+        source: the `.cl` file.
+        text: its text.
+        folder: the cache.
+        flags: what to do, and definitions.
+    """
+    extensions = (*EXTENSIONS, *(["cl_khr_fp16"] if _HALF.search(text) else []))
+    return clang.run_unchecked(
+        *(clang.zig(), "clang", "-x", "cl", "-cl-std=CL1.2", "-target", "x86_64-linux-gnu"),
+        *("-nostdinc", "-iquote", str(_headers(folder)), "-isystem", str(clang.PRELUDE)),
+        *("-Xclang", "-fdeclare-opencl-builtins"),
+        *("-Xclang", f"-cl-ext=-all,{','.join(f'+{name}' for name in extensions)}"),
+        *("-iquote", str(source.parent.resolve()), *flags, str(source)),
+    )
 
 
 def _parameters(function: Node, source: Path) -> Iterator[ClParameter]:

@@ -21,7 +21,7 @@ from opkit.description.spec import OpSpec, Tensor
 from opkit.runtimes.executor import Executor
 
 if TYPE_CHECKING:
-    from opkit.mutation.plan import MutableSource
+    from opkit.mutation.plan import MutableSource, Plan
     from opkit.runtimes.invocation import CallingConvention, Kernel, SimulatedKernel, VendorKernel
 
 
@@ -46,8 +46,8 @@ class Check:
             simulator.
         vendor_kernel: (operator, executor of one of its vendor_programs or vendor_executors,
             repository) -> the kernel in the vendor's own runtime.
-        mutable_sources: (operator) -> the sources that `scons check mutate=` changes besides the
-            math in C.
+        mutable_sources: (operator, plan) -> the sources that `scons check mutate=` changes besides
+            the math in C.
         test_functions: name -> function that opkit.testing exports for this runtime.
         lost_tensors: the effect of unsupported dtypes of a model's inputs and outputs, if no call
             fails; for messages.
@@ -59,7 +59,7 @@ class Check:
     conventions: Mapping[str, CallingConvention] = field(default_factory=dict)
     simulated_kernel: Callable[[OpSpec, Executor, Path], SimulatedKernel] = _no_simulated_kernel
     vendor_kernel: Callable[[OpSpec, Executor, Path], VendorKernel] = _no_vendor_kernel
-    mutable_sources: Callable[[OpSpec], Sequence[MutableSource]] = lambda spec: ()
+    mutable_sources: Callable[[OpSpec, Plan], Sequence[MutableSource]] = lambda spec, plan: ()
     test_functions: Mapping[str, Any] = field(default_factory=dict)
     lost_tensors: str = ""
     integer_note: Callable[[Tensor], str] = lambda input_: ""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec, Tensor
-from opkit.mutation.plan import MutableSource
+from opkit.mutation.plan import MutableSource, Plan
 from opkit.opencl import clang
 from opkit.runtimes.check import Check
 from opkit.runtimes.rknn import boards, host_kernels
@@ -53,7 +53,7 @@ class VxSource:
         return [program.library]
 
 
-def _mutable_sources(spec: OpSpec) -> list[MutableSource]:
+def _mutable_sources(spec: OpSpec, _: Plan) -> list[MutableSource]:
     is_own = has_vx_kernel(spec) and not spec.elementwise
     return [VxSource(spec)] if is_own else []
 

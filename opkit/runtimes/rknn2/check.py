@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from opkit.description.spec import Tensor
+from collections.abc import Sequence
+from pathlib import Path
+from subprocess import CompletedProcess
+
+from opkit.common.errors import OpkitError
+from opkit.description.spec import OpSpec, Tensor
+from opkit.mutation.plan import ComputeHeader, MutableSource, Plan
+from opkit.opencl.opencl_c import run_clang
 from opkit.runtimes.check import Check
+from opkit.runtimes.rknn2.cl_compiler import FOLDER
 from opkit.runtimes.rknn2.gpu_checks import TEST_FUNCTIONS
+from opkit.runtimes.rknn2.gpu_files import (
+    BUILD_FOLDER,
+    GPU,
+    kernel_file,
+    kernel_header,
+    kernel_name,
+    kernel_source,
+)
 from opkit.runtimes.rknn2.host_kernel import CONVENTION, cpu_kernel
 from opkit.runtimes.rknn2.librknnrt_kernel import LibrknnrtKernel
 from opkit.runtimes.rknn2.simulator import SimulatedReference
+from opkit.toolchains.clang_ast import DUMP
 
 
 def _integer_note(input_: Tensor) -> str:
@@ -19,11 +36,56 @@ def _integer_note(input_: Tensor) -> str:
     )
 
 
+class ClSource:
+    """The .cl file of an operator. It is a MutableSource.
+
+    Args:
+        spec: the operator.
+        plan: has the commands that compile its text into the plugin.
+    """
+
+    def __init__(self, spec: OpSpec, plan: Plan) -> None:
+        self.path = kernel_file(spec)
+        self.root = kernel_name(spec)
+        self.spec = spec
+        self.plugin = ComputeHeader(spec.math_file, plan)
+
+    def tree(self, repository: Path) -> str:
+        """Return its syntax tree."""
+        run = self._clang(repository, "-fsyntax-only", "-w", *DUMP)
+        if run.returncode:
+            raise OpkitError(f"{self.path} cannot be read:\n{run.stderr.strip()}")
+        return run.stdout
+
+    def build(self, repository: Path) -> Sequence[Path]:
+        """Compile the kernel, and link the plugin with its text."""
+        text = (repository / self.path).read_text(encoding="utf-8")
+        header = repository / BUILD_FOLDER / kernel_header(self.spec)
+        header.write_text(kernel_source(text, self.spec), encoding="utf-8")
+        self.plugin.build(repository)
+        made = repository / FOLDER / "mutant.o"
+        run = self._clang(repository, "-w", "-O2", "-c", "-o", str(made.resolve()))
+        if run.returncode:
+            raise OpkitError(run.stderr.strip())
+        return [made]
+
+    def _clang(self, repository: Path, *flags: str) -> CompletedProcess[str]:
+        source = repository / self.path
+        text = source.read_text(encoding="utf-8")
+        return run_clang(source, text, (repository / FOLDER).resolve(), *flags)
+
+
+def _mutable_sources(spec: OpSpec, plan: Plan) -> list[MutableSource]:
+    is_own = GPU in spec.kernels and not spec.elementwise
+    return [ClSource(spec, plan)] if is_own else []
+
+
 CHECK = Check(
     convention=CONVENTION,
     cpu_kernel=cpu_kernel,
     simulated_kernel=SimulatedReference,
     vendor_kernel=LibrknnrtKernel,
+    mutable_sources=_mutable_sources,
     test_functions=TEST_FUNCTIONS,
     integer_note=_integer_note,
 )

@@ -16,6 +16,8 @@ GPU = "gpu"
 """The GPU kernel in `kernels`."""
 GPU_KERNEL = CheckedKernel("GPU kernel", "check_gpu_kernel")
 KERNEL_SUFFIX = "_kernel.cl"
+BUILD_FOLDER = "build/rknn2"
+"""The folder of the built files of this runtime."""
 _NUMBERS = {
     "float32": ("float", "opkit_add_float(launch, {});"),
     "uint32": ("uint", "opkit_add_int(launch, (int32_t){});"),

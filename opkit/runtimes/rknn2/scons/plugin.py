@@ -28,7 +28,13 @@ from opkit.description.spec import OpSpec
 from opkit.files import c_parts
 from opkit.runtimes.rknn2.c_files import application_sources, operator_sources, plugin_sources
 from opkit.runtimes.rknn2.describe import NAME
-from opkit.runtimes.rknn2.gpu_files import GPU, kernel_file, kernel_header, kernel_source
+from opkit.runtimes.rknn2.gpu_files import (
+    BUILD_FOLDER,
+    GPU,
+    kernel_file,
+    kernel_header,
+    kernel_source,
+)
 from opkit.runtimes.rknn2.scons.opencl import opencl
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS
@@ -67,7 +73,7 @@ def check_plugin(path: Path, abi: str, operator: OpSpec) -> None:
 
 RUNTIME = f"{MACHINERY}/runtimes/rknn2"
 INCLUDE = "include/librknnrt"
-FOLDER = "build/rknn2"
+FOLDER = BUILD_FOLDER
 HEADERS = ("rknn_custom_op.h", "rknn_api.h")
 
 

@@ -8,7 +8,7 @@ opkit_cl_device the_device(void)
     return (opkit_cl_device)(void *)device;
 }
 
-static bool is_platform(opkit_cl_platform platform)
+bool is_platform(opkit_cl_platform platform)
 {
     return platform == (opkit_cl_platform)(void *)the_platform;
 }
@@ -139,21 +139,6 @@ int32_t clGetDeviceInfo(opkit_cl_device asked, uint32_t name, size_t capacity, v
     default:
         return CL_INVALID_VALUE;
     }
-}
-
-void *clGetExtensionFunctionAddressForPlatform(opkit_cl_platform platform, const char *name)
-{
-    opkit_cl_buffer (*import)(opkit_cl_context, uint64_t, const intptr_t *, void *, size_t,
-                              int32_t *) = clImportMemoryARM;
-    void *address;
-
-    if (!is_platform(platform) || name == NULL || strcmp(name, "clImportMemoryARM") != 0 ||
-        strstr(session.extensions, "cl_arm_import_memory") == NULL ||
-        injected_failure("clGetExtensionFunctionAddressForPlatform") != CL_SUCCESS) {
-        return NULL;
-    }
-    memcpy(&address, &import, sizeof address);
-    return address;
 }
 
 opkit_cl_context clCreateContext(const intptr_t *properties, uint32_t count,

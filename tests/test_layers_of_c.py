@@ -35,7 +35,7 @@ ORDERS = {
         *("session", "imports", "objects", "platform", "library", "buffers", "programs"),
         *("memory", "launches"),
     ],
-    "opencl shim": ["session", "imports", "real", "buffers", "objects", "commands"],
+    "opencl shim": ["session", "imports", "process", "real", "buffers", "objects", "commands"],
 }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from elftools.elf.elffile import ELFFile
 
+from opkit.runtimes.rknn2.opencl_libraries import EMULATOR, SHIM
 from tests.compiling import OPKIT, build
 
 RUNTIMES = OPKIT / "runtimes"
@@ -22,12 +23,19 @@ FOLDERS = {
     "rknn2": [RUNTIMES / "rknn2/host_runtime"],
     "pplnn": [RUNTIMES / "pplnn/harness"],
     "vx": [OPKIT / "opencl/runtime", RUNTIMES / "rknn/vx/runtime"],
+    "opencl emulator": [OPKIT / folder for folder in EMULATOR.sources],
+    "opencl shim": [OPKIT / folder for folder in SHIM.sources],
 }
 HEADERS = [f"-I{RUNTIMES / name / 'include'}" for name in ("rknn", "rknn2")]
 # name -> its files from the bottom up: each calls only those before it
 ORDERS = {
     "harness": ["protocol", "process_state", "faults", "invocation", "supervisor", "main"],
     "vx": ["log", "shadow", "copies", "groups", "driver"],
+    "opencl emulator": [
+        *("session", "imports", "objects", "platform", "library", "buffers", "programs"),
+        *("memory", "launches"),
+    ],
+    "opencl shim": ["session", "imports", "process", "real", "buffers", "objects", "commands"],
 }
 
 

@@ -66,6 +66,8 @@ int __opkit_lane_count(const struct __opkit_operand *operand);
 extern unsigned char *__opkit_local_start; /* the memory of a group */
 extern size_t __opkit_local_size;
 bool __opkit_is_local(const void *memory);
+/* Returns the name of the variable in local memory at an address, or NULL, and the offset in it. */
+const char *__opkit_local_name(uintptr_t address, size_t *offset);
 void __opkit_open_shadow(void);
 /* Lets a kernel touch memory, whose guards have the name of an argument, or none. */
 void __opkit_allow(const char *name, const void *memory, size_t size);

@@ -213,19 +213,43 @@ bool __opkit_is_local(const void *memory)
     return byte >= __opkit_local_start && byte < __opkit_local_start + __opkit_local_size;
 }
 
-/* A variable of a function has the name `function.name`, and a number if there are two of it. */
-static const char *describe_variable(uintptr_t address)
+static const struct variable *variable_at(uintptr_t address)
 {
     for (const struct variable *each = variables; each < variables_end; each++) {
         if (address >= each->address && address < each->address + each->size_with_guard) {
-            const char *dot = strchr(each->name, '.');
-            const char *name = dot != NULL ? dot + 1 : each->name;
-            return describe(__opkit_is_local((const void *)each->address) ? "__local variable"
-                                                                          : "constant",
-                            name, (int)strcspn(name, "."), each->size, false);
+            return each;
         }
     }
     return NULL;
+}
+
+/* A variable of a function has the name `function.name`, and a number if there are two of it. */
+static const char *name_of_variable(const struct variable *variable)
+{
+    const char *dot = strchr(variable->name, '.');
+    return dot != NULL ? dot + 1 : variable->name;
+}
+
+const char *__opkit_local_name(uintptr_t address, size_t *offset)
+{
+    const struct variable *variable = variable_at(address);
+
+    *offset = variable == NULL ? 0 : address - variable->address;
+    return variable == NULL ? NULL : name_of_variable(variable);
+}
+
+static const char *describe_variable(uintptr_t address)
+{
+    const struct variable *variable = variable_at(address);
+    const char *name;
+
+    if (variable == NULL) {
+        return NULL;
+    }
+    name = name_of_variable(variable);
+    return describe(__opkit_is_local((const void *)variable->address) ? "__local variable"
+                                                                      : "constant",
+                    name, (int)strcspn(name, "."), variable->size, false);
 }
 
 /*

@@ -97,4 +97,4 @@ def read_records(
 
 
 def _sizes(text: str) -> tuple[int, ...]:
-    return tuple(map(int, text.split(","))) if text else ()
+    return () if text == "-" else tuple(map(int, text.split(",")))

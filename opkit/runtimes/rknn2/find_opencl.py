@@ -107,7 +107,9 @@ def _with_linker(folder: Path) -> dict[str, str]:
         linker.write_text(text, encoding="utf-8")
         linker.chmod(0o755)
     paths = (os.environ.get("PATH", os.defpath), str(programs))
-    return {"PATH": os.pathsep.join(paths), "POCL_CACHE_DIR": str(folder / "pocl")}
+    # In one thread, as the harness wants it of an operator.
+    own = {"POCL_CACHE_DIR": str(folder / "pocl"), "POCL_DEVICES": "basic"}
+    return {"PATH": os.pathsep.join(paths), **own}
 
 
 def _probe(library: str, environment: Mapping[str, str]) -> tuple[str, str]:

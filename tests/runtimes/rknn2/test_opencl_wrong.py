@@ -35,7 +35,10 @@ WRONG: dict[str, tuple[Run, str]] = {
     ),
     "wrap": (wrong("wrap"), "read outside of all memory, 1 times"),
     "unset": (wrong("unset", X, SCRATCH, "y"), "read of uninitialized memory 'scratch', 1 times"),
-    "unset_local": (wrong("unset_local"), "read of uninitialized memory '__local', 2 times"),
+    "unset_local": (
+        wrong("unset_local"),
+        "read of uninitialized memory 'part', 2 times; first at element 5 by work item (10",
+    ),
     "unset_argument": (
         wrong("unset_argument", X, "y", ("local", 68)),
         "read of uninitialized memory 'part', 2 times; first at element 16",

@@ -16,7 +16,7 @@
  *
  * Records that go out, as lines of the log:
  *
- *     launch   kernel, global size, local size: separated by tabs
+ *     launch   kernel, global size, local size or "-": separated by tabs
  *     alive    kind of objects, count of those not released
  *     misuse   a call that OpenCL forbids or leaves undefined: a sentence
  */

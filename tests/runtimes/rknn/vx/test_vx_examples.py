@@ -199,8 +199,9 @@ def test_emulator_rebuilds_on_source_change(copy_of_fresh: Repository, tmp_path:
         said = repository.scons("-Q", "-n", *targets).stdout
         return {*re.findall("^(?:compile|link) build/host/(vx.*)", said, re.MULTILINE)}
 
-    emulator = Path(repository.opkit) / "opkit/runtimes/rknn/vx"
-    objects = {f"vx/{source.stem}.o" for source in emulator.glob("runtime/*.c")}
+    opkit = Path(repository.opkit) / "opkit"
+    folders = opkit / "opencl/runtime", opkit / "runtimes/rknn/vx/runtime"
+    objects = {f"vx/{source.stem}.o" for each in folders for source in each.glob("*.c")}
     shutil.rmtree(repository.path / "build" / "host", ignore_errors=True)
     assert outdated("vx") == set()
     for target in (["target=x64"], ["check"], ["report"], ["vx-gdb", "case=any"]):
@@ -212,7 +213,7 @@ def test_emulator_rebuilds_on_source_change(copy_of_fresh: Repository, tmp_path:
         ("runtime/runtime.h", objects),
         ("prelude/shared.h", objects),
     ):
-        source = emulator / name
+        source = opkit / "opencl" / name
         text = source.read_text()
         source.write_text(f"{text}extern int one_more;\n")
         assert outdated("check") == made

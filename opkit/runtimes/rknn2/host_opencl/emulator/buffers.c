@@ -165,6 +165,21 @@ opkit_cl_buffer clImportMemoryARM(opkit_cl_context context, uint64_t flags,
     return handle_of(object);
 }
 
+void *clGetExtensionFunctionAddressForPlatform(opkit_cl_platform platform, const char *name)
+{
+    opkit_cl_buffer (*import)(opkit_cl_context, uint64_t, const intptr_t *, void *, size_t,
+                              int32_t *) = clImportMemoryARM;
+    void *address;
+
+    if (!is_platform(platform) || name == NULL || strcmp(name, "clImportMemoryARM") != 0 ||
+        strstr(session.extensions, "cl_arm_import_memory") == NULL ||
+        injected_failure("clGetExtensionFunctionAddressForPlatform") != CL_SUCCESS) {
+        return NULL;
+    }
+    memcpy(&address, &import, sizeof address);
+    return address;
+}
+
 int32_t clReleaseMemObject(opkit_cl_buffer buffer)
 {
     return release_object(find_buffer(buffer), CL_INVALID_MEM_OBJECT);

@@ -5,7 +5,7 @@
  *     session.c   the run
  *     imports.c   memory of descriptors
  *     objects.c   handles
- *     platform.c  platform, device, contexts, queues
+ *     platform.c  platform, device, contexts
  *     library.c   the compiled source
  *     buffers.c   buffers
  *     programs.c  programs, kernels and their arguments
@@ -94,6 +94,7 @@ int32_t release_object(struct object *object, int32_t invalid);
 extern void (*free_details[OBJECT_KINDS])(struct object *object);
 
 /* platform.c */
+bool is_platform(opkit_cl_platform platform);
 opkit_cl_device the_device(void);
 
 /* library.c */

@@ -3,12 +3,16 @@
  * for them sees no results.
  */
 #include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 
 #include "emulator.h"
 
 enum {
     MAX_COMMANDS = 256,
     DIMENSIONS = 3,
+    STACK_SIZE = 8 << 20,
+    PAGE = 4096,
     USUAL_LOCAL_SIZE = 64 /* that a driver takes, or the largest below it that divides the size */
 };
 
@@ -23,7 +27,6 @@ struct command {
 
 static struct command *commands[MAX_COMMANDS];
 static int command_count;
-static const struct kernel *running;
 
 /* ---- Execution ---- */
 
@@ -36,20 +39,50 @@ static void describe(const unsigned long *size, unsigned dimensions, char *text,
     }
 }
 
+static struct {
+    ucontext_t context, caller;
+    const struct command *command;
+    void *arguments[MAX_ARGUMENTS];
+} run;
+
+static void run_on_stack(void)
+{
+    __opkit_run(&run.command->launch, run.command->kernel.entry, run.arguments);
+}
+
+/* The stack of the operator may be as small as on a board; that is not what a GPU has. */
+static void switch_stack(void)
+{
+    static char *stack;
+
+    if (stack == NULL) {
+        stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (stack == MAP_FAILED || mprotect(stack, PAGE, PROT_NONE) != 0) {
+            __opkit_die("no memory for the stack of a kernel");
+        }
+    }
+    getcontext(&run.context);
+    run.context.uc_stack.ss_sp = stack;
+    run.context.uc_stack.ss_size = STACK_SIZE;
+    run.context.uc_link = &run.caller;
+    makecontext(&run.context, run_on_stack, 0);
+    swapcontext(&run.caller, &run.context);
+}
+
 static void run_kernel(const struct command *command)
 {
     const struct __opkit_launch *launch = &command->launch;
     const unsigned long *local = launch->local_size;
-    void *arguments[MAX_ARGUMENTS];
     char global_text[80], local_text[80];
 
     describe(launch->global_size, launch->dimensions, global_text, sizeof global_text);
     describe(local, launch->dimensions, local_text, sizeof local_text);
     log_line("launch\t%s\t%s\t%s", command->kernel.name, global_text, local_text);
-    map_memory(&command->kernel, local[0] * local[1] * local[2], arguments);
-    running = &command->kernel;
-    __opkit_run(launch, command->kernel.entry, arguments);
-    running = NULL;
+    map_memory(&command->kernel, local[0] * local[1] * local[2], run.arguments);
+    run.command = command;
+    switch_stack();
+    run.command = NULL;
     __opkit_report_copies();
     unmap_memory();
 }
@@ -383,7 +416,7 @@ bool opkit_opencl_describe_fault(struct harness_fault *fault, char *text, size_t
     const unsigned long *item = __opkit_item.global_id;
     const char *what = "crashed";
 
-    if (running == NULL) {
+    if (run.command == NULL) {
         return false;
     }
     __opkit_locate_fault(fault);
@@ -395,7 +428,7 @@ bool opkit_opencl_describe_fault(struct harness_fault *fault, char *text, size_t
                fault->address < fault->stack_pointer + 4096) {
         what = "overflows its stack";
     }
-    snprintf(text, size, "%s in GPU kernel '%s', work item (%lu, %lu, %lu)", what, running->name,
-             item[0], item[1], item[2]);
+    snprintf(text, size, "%s in GPU kernel '%s', work item (%lu, %lu, %lu)", what,
+             run.command->kernel.name, item[0], item[1], item[2]);
     return true;
 }

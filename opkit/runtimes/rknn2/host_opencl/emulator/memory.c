@@ -110,39 +110,57 @@ static void note_writer(struct cell *cell)
     cell->writer_phase = __opkit_progress.phase | (__opkit_item.is_joint ? JOINT : 0);
 }
 
+/* Reports an access at an offset; a variable in local memory is taken for one of 32 bits each. */
+static void report(const char *kind, const struct region *region, size_t offset, const void *caller)
+{
+    const char *name = region->name;
+    size_t size = region->granule;
+
+    if (region->is_local && region->reserved == NULL) {
+        const char *variable = __opkit_local_name((uintptr_t)region->start + offset, &offset);
+        name = variable == NULL ? name : variable;
+        size = sizeof(uint32_t);
+    }
+    __opkit_buffer_event(kind, name, (long)(offset / size), caller);
+}
+
+/* Returns which race an access of an element is, or NULL. */
+static const char *race_of(const struct cell *cell, bool writes)
+{
+    if (races_with_writer(cell)) {
+        return writes ? "write of an element that another work item writes"
+                      : "read of an element that another work item writes";
+    }
+    return writes && races_with_readers(cell) ? "write of an element that another work item reads"
+                                              : NULL;
+}
+
 static void note_access(const struct region *region, bool writes, size_t offset, size_t size,
                         const void *caller)
 {
-    long element = (long)(offset / region->granule);
+    const char *race = NULL;
 
-    if (writes && region->is_read_only) {
-        __opkit_buffer_event("write to a read-only buffer", region->name, element, caller);
-    }
-    if (!writes && region->is_write_only) {
-        __opkit_buffer_event("read of a write-only buffer", region->name, element, caller);
+    if (writes ? region->is_read_only : region->is_write_only) {
+        report(writes ? "write to a read-only buffer" : "read of a write-only buffer", region,
+               offset, caller);
     }
     if (!writes && region->defined != NULL && memchr(region->defined + offset, 0, size) != NULL) {
-        __opkit_buffer_event("read of uninitialized memory", region->name, element, caller);
+        report("read of uninitialized memory", region, offset, caller);
     }
     if (writes && region->defined != NULL) {
         memset(region->defined + offset, 1, size);
     }
-    for (; (size_t)element * region->granule < offset + size; element++) {
-        struct cell *cell = &region->cells[element];
-        if (races_with_writer(cell)) {
-            __opkit_buffer_event(writes ? "write of an element that another work item writes"
-                                        : "read of an element that another work item writes",
-                                 region->name, element, caller);
-        }
-        if (writes && races_with_readers(cell)) {
-            __opkit_buffer_event("write of an element that another work item reads", region->name,
-                                 element, caller);
-        }
+    for (size_t i = offset / region->granule; i * region->granule < offset + size; i++) {
+        struct cell *cell = &region->cells[i];
+        race = race == NULL ? race_of(cell, writes) : race;
         if (writes) {
             note_writer(cell);
         } else {
             note_reader(cell);
         }
+    }
+    if (race != NULL) {
+        report(race, region, offset, caller);
     }
 }
 

@@ -8,7 +8,7 @@ opkit_cl_device the_device(void)
     return (opkit_cl_device)(void *)device;
 }
 
-static bool is_platform(opkit_cl_platform platform)
+bool is_platform(opkit_cl_platform platform)
 {
     return platform == (opkit_cl_platform)(void *)the_platform;
 }

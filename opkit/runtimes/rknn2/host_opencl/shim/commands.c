@@ -35,7 +35,7 @@ static void describe(const size_t *size, uint32_t dimensions, char *text, size_t
 {
     int length = 0;
 
-    text[0] = '\0';
+    snprintf(text, capacity, "-");
     for (uint32_t i = 0; size != NULL && i < dimensions; i++) {
         length +=
             snprintf(text + length, capacity - (size_t)length, "%s%zu", i > 0 ? "," : "", size[i]);
@@ -52,11 +52,13 @@ int32_t clEnqueueNDRangeKernel(opkit_cl_queue queue, opkit_cl_kernel kernel, uin
     if (status != CL_SUCCESS) {
         return status;
     }
+    keep_process();
     if (pending == 0) {
         send_imports(queue);
     }
     status = real.EnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, count,
                                        events, event);
+    restore_process();
     if (status == CL_SUCCESS) {
         pending++;
         get_kernel_info(kernel, KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
@@ -76,12 +78,14 @@ int32_t clEnqueueReadBuffer(opkit_cl_queue queue, opkit_cl_buffer buffer, uint32
     if (status != CL_SUCCESS) {
         return status;
     }
+    keep_process();
     status =
         real.EnqueueReadBuffer(queue, buffer, blocking, offset, size, to, count, events, event);
     if (status == CL_SUCCESS && blocking != 0) {
         fetch_imports(queue);
         pending = 0;
     }
+    restore_process();
     return status;
 }
 
@@ -89,11 +93,13 @@ int32_t clFinish(opkit_cl_queue queue)
 {
     int32_t failure = injected_failure("clFinish"), status;
 
+    keep_process();
     if (pending > 0) {
         fetch_imports(queue);
         pending = 0;
     }
     status = real.Finish(queue);
+    restore_process();
     return failure != CL_SUCCESS ? failure : status;
 }
 

@@ -12,7 +12,10 @@ int32_t clGetPlatformIDs(uint32_t count, opkit_cl_platform *platforms, uint32_t 
     if (status != CL_SUCCESS) {
         return status;
     }
-    return open_real() ? real.GetPlatformIDs(count, platforms, found) : CL_DEVICE_NOT_FOUND;
+    keep_process();
+    status = open_real() ? real.GetPlatformIDs(count, platforms, found) : CL_DEVICE_NOT_FOUND;
+    restore_process();
+    return status;
 }
 
 static int32_t answer_text(const char *text, size_t capacity, void *value, size_t *size)
@@ -47,7 +50,10 @@ int32_t clGetDeviceIDs(opkit_cl_platform platform, uint64_t type, uint32_t count
     }
     /* Its processor stands for a GPU. */
     type = type == OPKIT_CL_DEVICE_TYPE_GPU ? UINT32_MAX : type;
-    return real.GetDeviceIDs(platform, type, count, devices, found);
+    keep_process();
+    status = real.GetDeviceIDs(platform, type, count, devices, found);
+    restore_process();
+    return status;
 }
 
 int32_t clGetDeviceInfo(opkit_cl_device device, uint32_t name, size_t capacity, void *value,
@@ -85,11 +91,15 @@ opkit_cl_context clCreateContext(const intptr_t *properties, uint32_t count,
                                  void *data, int32_t *status)
 {
     int32_t failure = injected_failure("clCreateContext");
+    opkit_cl_context context;
 
-    return failure != CL_SUCCESS
-               ? failed(status, failure)
-               : counted(real.CreateContext(properties, count, devices, notify, data, status),
-                         CONTEXT);
+    if (failure != CL_SUCCESS) {
+        return failed(status, failure);
+    }
+    keep_process();
+    context = real.CreateContext(properties, count, devices, notify, data, status);
+    restore_process();
+    return counted(context, CONTEXT);
 }
 
 int32_t clGetContextInfo(opkit_cl_context context, uint32_t name, size_t capacity, void *value,
@@ -123,8 +133,13 @@ int32_t clBuildProgram(opkit_cl_program program, uint32_t count, const opkit_cl_
 {
     int32_t status = injected_failure("clBuildProgram");
 
-    return status != CL_SUCCESS ? status
-                                : real.BuildProgram(program, count, devices, options, notify, data);
+    if (status != CL_SUCCESS) {
+        return status;
+    }
+    keep_process();
+    status = real.BuildProgram(program, count, devices, options, notify, data);
+    restore_process();
+    return status;
 }
 
 int32_t clGetProgramBuildInfo(opkit_cl_program program, opkit_cl_device device, uint32_t name,

@@ -2,6 +2,7 @@
  * The shim before another OpenCL: it forwards all calls, adds clImportMemoryARM, and pretends that
  * the platform is a Mali's.
  *
+ *     process.c   what that OpenCL changes in the process, undone
  *     real.c      the library behind the shim
  *     buffers.c   buffers, of which some are on imported memory
  *     objects.c   platform, device, and the other objects
@@ -15,6 +16,14 @@
 #include "../session.h"
 
 #pragma GCC visibility push(hidden)
+
+/* process.c */
+/*
+ * Keeps the process's actions on signals and its environment, and restores them: the harness would
+ * take their change by a compiler in the OpenCL for one by the operator.
+ */
+void keep_process(void);
+void restore_process(void);
 
 /* real.c */
 extern struct opkit_opencl real;

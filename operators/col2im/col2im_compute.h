@@ -93,6 +93,21 @@ static const char *col2im_read(const struct col2im_params *params, struct col2im
     return NULL;
 }
 
+/* Checks types and shapes; counts the channels of all images. Returns NULL, or an error message. */
+static const char *col2im_check(const struct opkit_tensor *x, const struct opkit_tensor *y,
+                                const struct col2im_layout *layout, size_t *channels)
+{
+    if (x->type != OPKIT_FLOAT32 || y->type != OPKIT_FLOAT32) {
+        return "input and output must be float16 or float32";
+    }
+    if (x->rank != 3 || x->shape[1] % layout->elements != 0 || x->shape[2] != layout->blocks) {
+        return "input must be [N, channels * elements of a block, blocks]";
+    }
+    *channels = x->shape[0] * (x->shape[1] / layout->elements);
+    return y->size == *channels * layout->pixels ? NULL
+                                                 : "output must be [N, channels, *image_shape]";
+}
+
 /* Finds the blocks whose element is within the image. Returns whether there are any. */
 static bool col2im_find_blocks(struct col2im_layout *layout, size_t element)
 {
@@ -211,20 +226,14 @@ static const char *col2im_compute(const struct col2im_inputs *inputs,
     const struct opkit_tensor *x = &inputs->input;
     const struct opkit_tensor *y = &outputs->output;
     struct col2im_layout layout;
+    size_t channels;
 
     const char *problem = col2im_read(params, &layout);
+    if (problem == NULL) {
+        problem = col2im_check(x, y, &layout, &channels);
+    }
     if (problem != NULL) {
         return problem;
-    }
-    if (x->type != OPKIT_FLOAT32 || y->type != OPKIT_FLOAT32) {
-        return "input and output must be float16 or float32";
-    }
-    if (x->rank != 3 || x->shape[1] % layout.elements != 0 || x->shape[2] != layout.blocks) {
-        return "input must be [N, channels * elements of a block, blocks]";
-    }
-    const size_t channels = x->shape[0] * (x->shape[1] / layout.elements);
-    if (y->size != channels * layout.pixels) {
-        return "output must be [N, channels, *image_shape]";
     }
 
     for (size_t channel = 0; channel < channels; channel++) {

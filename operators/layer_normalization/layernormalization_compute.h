@@ -29,11 +29,11 @@ static bool layernormalization_fits(const struct opkit_tensor *tensor, const str
     return tensor->size == count;
 }
 
-/* Checks tensors and params; computes the axis. Returns NULL, or an error message. */
+/* Checks tensors and params; counts the rows. Returns NULL, or an error message. */
 static const char *layernormalization_check(const struct layernormalization_inputs *inputs,
                                             const struct layernormalization_params *params,
                                             const struct layernormalization_outputs *outputs,
-                                            size_t *axis)
+                                            size_t *rows)
 {
     const struct opkit_tensor *x = &inputs->x;
     const int64_t rank = (int64_t)x->rank;
@@ -49,10 +49,18 @@ static const char *layernormalization_check(const struct layernormalization_inpu
     if (params->axis < -rank || params->axis >= rank) {
         return "axis must be a dimension of x: from -rank to rank - 1";
     }
-    *axis = (size_t)(params->axis < 0 ? params->axis + rank : params->axis);
-    if (!layernormalization_fits(&inputs->scale, x, *axis) ||
-        !layernormalization_fits(&inputs->b, x, *axis)) {
+    const size_t axis = (size_t)(params->axis < 0 ? params->axis + rank : params->axis);
+    if (!layernormalization_fits(&inputs->scale, x, axis) ||
+        !layernormalization_fits(&inputs->b, x, axis)) {
         return "scale and b must have the dimensions of x from axis on; they are not broadcast";
+    }
+    *rows = 1;
+    for (size_t i = 0; i < axis; i++) {
+        *rows *= x->shape[i];
+    }
+    if (outputs->y.size != x->size || outputs->mean.size != *rows ||
+        outputs->invstddev.size != *rows) {
+        return "y must have the shape of x; mean and invstddev, too, with 1 from axis on";
     }
     return NULL;
 }
@@ -76,22 +84,14 @@ static const char *layernormalization_compute(const struct layernormalization_in
                                               const struct layernormalization_params *params,
                                               struct layernormalization_outputs *outputs)
 {
-    size_t axis;
+    size_t rows;
 
-    const char *problem = layernormalization_check(inputs, params, outputs, &axis);
+    const char *problem = layernormalization_check(inputs, params, outputs, &rows);
     if (problem != NULL) {
         return problem;
     }
 
     const size_t count = inputs->scale.size;
-    size_t rows = 1;
-    for (size_t i = 0; i < axis; i++) {
-        rows *= inputs->x.shape[i];
-    }
-    if (outputs->y.size != inputs->x.size || outputs->mean.size != rows ||
-        outputs->invstddev.size != rows) {
-        return "y must have the shape of x; mean and invstddev, too, with 1 from axis on";
-    }
     const float *scale = inputs->scale.float32, *bias = inputs->b.float32;
     for (size_t i = 0; i < rows; i++) {
         const float *x = inputs->x.float32 + i * count;

@@ -114,12 +114,49 @@ static size_t resizearea_row_axis(const struct opkit_tensor *input,
 
 /* Data shared by all images. Lengths are in pixels; a pixel has `channels` floats. */
 struct resizearea_plan {
+    size_t images;
     size_t channels;
     size_t height, width;
     size_t output_height, output_width;
     float y_scale, x_scale; /* source elements per output index */
     float mean; /* 1 / source area of an output pixel */
 };
+
+/* Checks tensors and params; computes the plan. Returns NULL, or an error message. */
+static const char *resizearea_read(const struct opkit_tensor *input,
+                                   const struct opkit_tensor *output,
+                                   const struct resizearea_params *params,
+                                   struct resizearea_plan *plan)
+{
+    if (input->type != OPKIT_FLOAT32 || output->type != OPKIT_FLOAT32) {
+        return "input and output must be float16 or float32";
+    }
+    if (input->rank != 4 || output->rank != 4) {
+        return "input and output must have 4 dimensions";
+    }
+    if (input->size == 0) {
+        return "input must have elements";
+    }
+    if (params->size.count != 2) {
+        return "size must have 2 items, height and width";
+    }
+    const size_t axis = resizearea_row_axis(input, output, &params->size);
+    if (axis == 0) {
+        return "output must have the shape of input, with height and width replaced by size";
+    }
+
+    /* Treat NCHW as NHWC with one channel, and each channel as an image. */
+    plan->images = axis == 1 ? input->shape[0] : input->shape[0] * input->shape[1];
+    plan->channels = axis == 1 ? input->shape[3] : 1;
+    plan->height = input->shape[axis];
+    plan->width = input->shape[axis + 1];
+    plan->output_height = output->shape[axis];
+    plan->output_width = output->shape[axis + 1];
+    plan->y_scale = resizearea_scale(plan->height, plan->output_height, params->align_corners);
+    plan->x_scale = resizearea_scale(plan->width, plan->output_width, params->align_corners);
+    plan->mean = 1.0F / (plan->y_scale * plan->x_scale);
+    return NULL;
+}
 
 #define RESIZEAREA_TILE 512 /* floats */
 
@@ -191,11 +228,12 @@ static size_t resizearea_min(size_t a, size_t b)
 }
 
 /* Computes all images, tile by tile. */
-static void resizearea_images(const struct resizearea_plan *plan, size_t images,
-                              const struct opkit_tensor *input, const struct opkit_tensor *output)
+static void resizearea_images(const struct resizearea_plan *plan, const struct opkit_tensor *input,
+                              const struct opkit_tensor *output)
 {
     const size_t channels = resizearea_min(plan->channels, RESIZEAREA_TILE);
     const size_t columns = RESIZEAREA_TILE / channels;
+    const size_t images = plan->images;
     struct resizearea_tile tile;
 
     for (tile.channel = 0; tile.channel < plan->channels; tile.channel += channels) {
@@ -227,40 +265,13 @@ static const char *resizearea_compute(const struct resizearea_inputs *inputs,
                                       const struct resizearea_params *params,
                                       struct resizearea_outputs *outputs)
 {
-    const struct opkit_tensor *input = &inputs->input;
-    const struct opkit_tensor *output = &outputs->output;
-
-    if (input->type != OPKIT_FLOAT32 || output->type != OPKIT_FLOAT32) {
-        return "input and output must be float16 or float32";
-    }
-    if (input->rank != 4 || output->rank != 4) {
-        return "input and output must have 4 dimensions";
-    }
-    if (input->size == 0) {
-        return "input must have elements";
-    }
-    if (params->size.count != 2) {
-        return "size must have 2 items, height and width";
-    }
-    const size_t axis = resizearea_row_axis(input, output, &params->size);
-    if (axis == 0) {
-        return "output must have the shape of input, with height and width replaced by size";
-    }
-
-    /* Treat NCHW as NHWC with one channel, and each channel as an image. */
-    const size_t images = axis == 1 ? input->shape[0] : input->shape[0] * input->shape[1];
     struct resizearea_plan plan;
-    plan.channels = axis == 1 ? input->shape[3] : 1;
-    plan.height = input->shape[axis];
-    plan.width = input->shape[axis + 1];
-    plan.output_height = output->shape[axis];
-    plan.output_width = output->shape[axis + 1];
 
-    plan.y_scale = resizearea_scale(plan.height, plan.output_height, params->align_corners);
-    plan.x_scale = resizearea_scale(plan.width, plan.output_width, params->align_corners);
-    plan.mean = 1.0F / (plan.y_scale * plan.x_scale);
-    resizearea_images(&plan, images, input, output);
-    return NULL;
+    const char *problem = resizearea_read(&inputs->input, &outputs->output, params, &plan);
+    if (problem == NULL) {
+        resizearea_images(&plan, &inputs->input, &outputs->output);
+    }
+    return problem;
 }
 
 #endif

@@ -62,6 +62,19 @@ SPECIAL = cases(
     dtype="float32",
 )
 
+PIXELS = [np.inf, 1, 2, np.nan]
+NOT_FINITE = Case(
+    "not finite",
+    {
+        "x": np.array(PIXELS, np.float32).reshape(1, 1, 1, 4),
+        "w": np.ones((1, 1, 1, 1), np.float32),
+        "offset": np.array([[0] * 4, [1, 0.5, -0.5, 1]], np.float32).reshape(1, 2, 1, 4),
+        "b": np.zeros(1, np.float32),
+        "mask": np.ones((1, 1, 1, 4), np.float32),
+    },
+    {},
+)
+
 
 # Sums of up to 630 products of numbers up to 1: the kernel rounds each to float32, and the weights
 # of a sample to 2^-22.
@@ -97,20 +110,9 @@ def test_reference_is_0_outside():
 
 
 def test_pixels_of_weight_0_are_not_read():
-    pixels = [np.inf, 1, 2, np.nan]
-    case = Case(
-        "not finite",
-        {
-            "x": np.array(pixels, np.float32).reshape(1, 1, 1, 4),
-            "w": np.ones((1, 1, 1, 1), np.float32),
-            "offset": np.array([[0] * 4, [1, 0.5, -0.5, 1]], np.float32).reshape(1, 2, 1, 4),
-            "b": np.zeros(1, np.float32),
-            "mask": np.ones((1, 1, 1, 4), np.float32),
-        },
-        {},
-    )
-    check_cpu_kernel(case, max_ulp=0)
-    assert deformed(pixels, [1, 0.5, -0.5, 1]) == [1, 1.5, 1.5, 0]
+    check_cpu_kernel(NOT_FINITE, max_ulp=0)
+    shifts = NOT_FINITE.inputs["offset"][0, 1].ravel().tolist()
+    assert deformed(PIXELS, shifts) == [1, 1.5, 1.5, 0]
 
 
 @pytest.mark.parametrize(

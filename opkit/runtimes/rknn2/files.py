@@ -7,18 +7,21 @@ from opkit.files import generation
 from opkit.runtimes.files import Files, Readme, RuntimeTexts
 from opkit.runtimes.rknn2 import converter_class as converters
 from opkit.runtimes.rknn2.c_files import c_files, constant_inputs
+from opkit.runtimes.rknn2.chips import TARGETS
 from opkit.runtimes.rknn2.describe import DESCRIBE, settings
 from opkit.runtimes.rknn2.toolkit2 import PACKAGES
 
 _PRODUCT = "builds build/{target}/librkcst_{lower}.so, and a static library"
 _COMMANDS = """\
-| `scons target={target}` | builds plugin and static library; `abi=armhf`: for a 32-bit system |
+| `scons target={target}` | builds plugin and static library; `abi=armhf`: for a 32-bit \
+system{android} |
 | `scons deploy target={target}` | builds them and prints the commands to copy them to a board |
 | `python3 -m venv .venv-rknn2 && .venv-rknn2/bin/pip install {packages}` | installs the \
 toolkit (Python 3.8 to 3.12); `scons check` runs its simulator then |
 | `.venv-rknn2/bin/python rknn2/convert.py model.onnx --target {target}` | converts a model with \
 nodes `{op_type}` ({inputs}) |
 """
+_ANDROID = "; `os=android ndk=PATH`: for Android, with its NDK"
 _PAGES = """\
 | conversion, plugin, library and application with RKNN-Toolkit2 | `rknn2.md` |
 """
@@ -35,6 +38,7 @@ def readme(spec: OpSpec) -> Readme:
         generated=("rknn2/",),
         commands=_COMMANDS.format(
             target=target,
+            android=_ANDROID if TARGETS[target].android_abis else "",
             packages=PACKAGES,
             op_type=settings(spec).op_type,
             inputs=f"inputs: {', '.join(inputs)}" if len(inputs) > 1 else f"input: {inputs[0]}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,22 +28,19 @@ from opkit.files import c_parts
 from opkit.runtimes.rknn2.c_files import application_sources, operator_sources, plugin_sources
 from opkit.runtimes.rknn2.describe import NAME
 from opkit.toolchains import elf
-from opkit.toolchains.abi import ABIS
+from opkit.toolchains.abi import ANDROID_ABIS, EVERY_ABI
 
-_REQUIREMENTS = elf.Requirements(
-    exports=("get_rknn_custom_op",),
-    libraries=(
-        elf.SystemLibrary("librknnrt.so", symbols="rknn_"),
-        elf.SystemLibrary("libc.so.6"),
-        elf.SystemLibrary("libm.so.6"),
-    ),
-)
-"""The required exports and libraries of a plugin."""
+_ENTRY = "get_rknn_custom_op"
+_RUNTIME = elf.SystemLibrary("librknnrt.so", symbols="rknn_")
+_LINUX = ("libc.so.6", "libm.so.6")
+_ANDROID = ("libc.so", "libm.so", "libdl.so")
 
 
-_WITH_THREADS = replace(
-    _REQUIREMENTS, libraries=(*_REQUIREMENTS.libraries, elf.SystemLibrary("libpthread.so.0"))
-)
+def _requirements(abi: str, has_threads: bool) -> elf.Requirements:
+    """Return the required export of a plugin, and the libraries that it may need."""
+    threads = ("libpthread.so.0",) if has_threads else ()
+    names = _ANDROID if abi in ANDROID_ABIS else (*_LINUX, *threads)
+    return elf.Requirements((_ENTRY,), (_RUNTIME, *map(elf.SystemLibrary, names)))
 
 
 def check_plugin(path: Path, abi: str, has_threads: bool = False) -> None:
@@ -59,8 +55,8 @@ def check_plugin(path: Path, abi: str, has_threads: bool = False) -> None:
         OpkitError: the plugin cannot be read, or violates a requirement; the message lists every
             reason.
     """
-    requirements = _WITH_THREADS if has_threads else _REQUIREMENTS
-    elf.check(path, ABIS[abi], requirements, any_glibc=abi not in ("aarch64", "armhf"))
+    requirements = _requirements(abi, has_threads)
+    elf.check(path, EVERY_ABI[abi], requirements, any_glibc=abi not in ("aarch64", "armhf"))
 
 
 RUNTIME = f"{MACHINERY}/runtimes/rknn2"
@@ -238,4 +234,4 @@ def _kernel(env: Any, folder: str, flags: Sequence[str] = ()) -> list[Any]:
     return objects(env, sources, folder, CCFLAGS=[*GUARDED, *flags])
 
 
-HARNESS_PARTS = Parts(f"{NAME}-", "get_rknn_custom_op", _kernel, (HOST_RUNTIME,), INCLUDES)
+HARNESS_PARTS = Parts(f"{NAME}-", _ENTRY, _kernel, (HOST_RUNTIME,), INCLUDES)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from opkit.runtimes.rknn2.report import built_plugins
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ANDROID_ABIS
 from opkit.toolchains.ndk import VARIABLES
@@ -82,6 +83,11 @@ def test_products(built: Repository) -> None:
     assert not (built.path / "build/rk3588").exists()
     again = built.scons("target=rk3588", "os=android", "abi=arm64-v8a")
     assert "up to date" in again.stdout
+
+
+def test_report(built: Repository) -> None:
+    (product,) = built_plugins(built.path)
+    assert (product.problem, product.cells["glibc"]) == ("", "none: Android")
 
 
 @pytest.mark.slow

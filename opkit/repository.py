@@ -12,7 +12,7 @@ from typing import NamedTuple
 from opkit import manifest, runtimes, workspace_members
 from opkit.common.complaint import Complaint, SourceError
 from opkit.common.errors import OpkitError
-from opkit.description.describe import Described, RuntimeDescription
+from opkit.description.describe import SYSTEMS, Described, RuntimeDescription
 from opkit.description.file import read_description
 from opkit.description.parser import PC
 from opkit.description.reader import position
@@ -413,7 +413,12 @@ def products(
 
 
 def _folders(runtime: RuntimeDescription) -> list[str]:
-    return [target.folder(abi) for target in runtime.targets.values() for abi in target.abis]
+    return [
+        target.folder(abi)
+        for target in runtime.targets.values()
+        for system in SYSTEMS
+        for abi in target.abis_of(system)
+    ]
 
 
 def read_manifest(root: Path) -> Manifest:

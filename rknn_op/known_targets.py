@@ -7,6 +7,7 @@ from typing import Any
 
 from opkit.common.errors import OpkitError
 from opkit.common.text import aligned, did_you_mean, printable, shortened
+from opkit.description.describe import LINUX
 from opkit.description.spec import OpSpec
 from opkit.runtimes import available, selected
 from opkit.runtimes.interface import Runtime
@@ -59,13 +60,15 @@ def product_folders(spec: OpSpec, arguments: Sequence[str]) -> list[str]:
     """
     options = dict(word.split("=", 1) for word in arguments if "=" in word)
     name, abi = options.get("target", spec.target_platform).lower(), options.get("abi")
+    system = options.get("os", LINUX).lower()
     targets = [
         target
         for runtime in selected(spec)
         for target in runtime.describe.targets.values()
         if name in (target.name, "all")
     ]
-    return [each.folder(abi or each.abi) for each in targets if not abi or abi in each.abis]
+    abis = [(target, target.abis_of(system)) for target in targets]
+    return [each.folder(abi or own[0]) for each, own in abis if (abi in own if abi else own)]
 
 
 def entries(runtimes: Iterable[Runtime]) -> list[dict[str, Any]]:

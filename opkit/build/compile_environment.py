@@ -13,8 +13,8 @@ from opkit import toolchains
 from opkit.build.options import Request
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
-from opkit.toolchains import Compiler, zig
-from opkit.toolchains.abi import ABIS
+from opkit.toolchains import Compiler, ToolchainError, zig
+from opkit.toolchains.abi import ABIS, ANDROID_ABIS, EVERY_ABI
 from opkit.toolchains.compiler import cxx_command
 from opkit.toolchains.flags import C_LANGUAGE, CXX_LANGUAGE, EXACT, c_errors, is_cxx, optimization
 
@@ -58,9 +58,22 @@ def check(env: Any, request: Request) -> None:
     Raises:
         ToolchainError: a compiler is missing, or the options of the toolchain are invalid.
     """
+    requested = [PC, *request.targets.values()]
+    if (folder := env.get("ndk")) and not any(abi in ANDROID_ABIS for abi in requested):
+        raise ToolchainError(f"ndk={folder} has no meaning without os=android; pass it, too")
     is_prefix = env["toolchain"] == "prefix"
-    for abi in ABIS if is_prefix else dict.fromkeys([PC, *request.targets.values()]):
-        toolchains.find(env["toolchain"], ABIS[abi], env["prefix"], env["sysroot"])
+    for abi in dict.fromkeys([*(ABIS if is_prefix else ()), *requested]):
+        _find(env, abi)
+
+
+def _find(env: Any, abi_name: str) -> Compiler:
+    return toolchains.find(
+        env["toolchain"],
+        EVERY_ABI[abi_name],
+        env["prefix"],
+        env["sysroot"],
+        ndk_folder=env.get("ndk", ""),
+    )
 
 
 def compiler_for(env: Any, abi_name: str, cxx: bool = False) -> Any:
@@ -74,14 +87,15 @@ def compiler_for(env: Any, abi_name: str, cxx: bool = False) -> Any:
     Raises:
         ToolchainError: the compiler is not found.
     """
-    abi = ABIS[abi_name]
-    compiler = toolchains.find(env["toolchain"], abi, env["prefix"], env["sysroot"])
+    abi = EVERY_ABI[abi_name]
+    compiler = _find(env, abi_name)
     compact = abi.zig_compact if compiler.toolchain == "zig" else abi.gnu_compact
     fast = optimization(abi_name, compiler.toolchain)
     has_cxx = cxx or any(is_cxx(source.path) for source in env["OPERATOR"].sources)
     is_zig = compiler.toolchain == "zig"
     # With its version among the flags, another zig rebuilds everything; SCons need not read 180 MB.
     version = {"ZIG_VERSION": zig.version(compiler.command[0])} if is_zig else {}
+    pages = [f"-Wl,-z,max-page-size={abi.page_size}"] if abi.page_size else []
     return env.Clone(
         IMPLICIT_COMMAND_DEPENDENCIES=not is_zig,
         CC=words(compiler.command),
@@ -91,7 +105,7 @@ def compiler_for(env: Any, abi_name: str, cxx: bool = False) -> Any:
         CXXFLAGS=list(CXX_LANGUAGE),
         CCFLAGS=[*compiler.flags, *compact, *fast, *EXACT, *COMPILE],
         CPPPATH=["#", "#include", *env["RUNTIME_INCLUDES"]],
-        LINKFLAGS=[*compiler.flags, *LINK],
+        LINKFLAGS=[*compiler.flags, *LINK, *pages],
         SHCCCOM=f"{env['SHCCCOM']} {_LIST}",
         SHCXXCOM=f"{env['SHCXXCOM']} {_LIST}",
         SHAREDCOM=_link_command(compiler, "-shared"),

@@ -25,7 +25,7 @@ from opkit.check.sanitizers import ENVIRONMENT, SANITIZERS, parse_sanitizers
 from opkit.check.session import FILE, LOG, Session, command
 from opkit.common.errors import OpkitError
 from opkit.common.text import wrapped
-from opkit.description.describe import CPU_KERNEL, RuntimeDescription
+from opkit.description.describe import CPU_KERNEL, LINUX, RuntimeDescription
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.files.source_check import idle_keys, unread_params
@@ -136,9 +136,14 @@ def check(env: Any, request: Request) -> None:
     """Refuse invalid executors.
 
     Raises:
-        OpkitError: `qemu=` conflicts with the targets, a sanitizer is unknown, or `workers=` is
-            invalid or pytest-xdist is missing.
+        OpkitError: the cases do not run on the targets' system, `qemu=` conflicts with the
+            targets, a sanitizer is unknown, or `workers=` is invalid or pytest-xdist is missing.
     """
+    if request.system != LINUX and request.commands & {"check", "report"}:
+        raise OpkitError(
+            f"os={request.system}: the cases run on this PC and, in qemu, on Linux; run scons "
+            "check without os=: the operator's C is the same"
+        )
     workers = env["workers"]
     if workers and not re.fullmatch(r"auto|[1-9][0-9]{0,2}", workers):
         raise OpkitError(f"workers: invalid {workers!r} (expected a number up to 999, or auto)")

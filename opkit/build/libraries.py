@@ -96,8 +96,9 @@ def _recorded_accesses(env: Any) -> list[str]:
 
 def thread_libraries(env: Any) -> tuple[str, ...]:
     """Return the flags for linking an operator's threads; empty without `threads` in op.yml."""
-    # A part of libc since glibc 2.34.
-    return ("-lpthread",) if env["OPERATOR"].has_threads else ()
+    # A part of libc since glibc 2.34, and on Android.
+    in_libc = env["TOOLCHAIN"] == "ndk"
+    return ("-lpthread",) if env["OPERATOR"].has_threads and not in_libc else ()
 
 
 def archive(env: Any, target: str, objects: Sequence[Any]) -> Any:

@@ -20,7 +20,7 @@ from opkit.common.errors import OpkitError
 from opkit.common.terminal import print_message
 from opkit.common.text import did_you_mean, printable, shortened
 from opkit.description import describe
-from opkit.description.describe import RuntimeDescription, Target
+from opkit.description.describe import ANDROID, LINUX, SYSTEMS, RuntimeDescription, Target
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 
@@ -36,12 +36,14 @@ class Request(NamedTuple):
         folders: the targets' folders in `build/`.
         is_named: whether the command line, not op.yml, names the target: only then do the cases
             run on other executors than this PC.
+        system: of the targets, one of SYSTEMS.
     """
 
     commands: frozenset[str]
     targets: Mapping[str, str]
     folders: Sequence[str]
     is_named: bool
+    system: str = LINUX
 
     def targets_of(self, runtime: RuntimeDescription) -> dict[str, str]:
         """Return the requested targets of a runtime: name -> ABI."""
@@ -95,9 +97,18 @@ def declare(
             ignorecase=2,
         )
     )
-    choices = dict.fromkeys(abi for t in targets.values() if t.other_abis for abi in t.abis)
-    if choices:
-        text = f"the ABI, for a target with several: {' or '.join(choices)}"
+    choices = {
+        system: [*dict.fromkeys(abi for each in targets.values() for abi in _choices(each, system))]
+        for system in SYSTEMS
+    }
+    if choices[ANDROID]:
+        text = "the system of the targets"
+        variables.Add(EnumVariable("os", text, LINUX, allowed_values=SYSTEMS, ignorecase=2))
+        text = "with os=android: the folder of the NDK; default: that of ANDROID_NDK_ROOT"
+        variables.Add("ndk", text, "")
+    if any(choices.values()):
+        android = f"; with os=android: {' or '.join(choices[ANDROID])}" if choices[ANDROID] else ""
+        text = f"the ABI, for a target with several: {' or '.join(choices[LINUX])}{android}"
         variables.Add("abi", text, "")
     for tool in tools:
         if hasattr(tool, "options"):
@@ -115,6 +126,12 @@ def declare(
         if option.converter and "$" in value:
             raise OpkitError(f"{option.key}={value}: unknown; see scons -h")
     return variables
+
+
+def _choices(target: Target, system: str) -> tuple[str, ...]:
+    """Return the ABIs of a target with a system if it has several."""
+    abis = target.abis_of(system)
+    return abis if len(abis) > 1 else ()
 
 
 def unsubstituted(text: str) -> str:
@@ -211,17 +228,27 @@ def read_request(
         names_target: whether the command line, not op.yml, names the target.
 
     Raises:
-        OpkitError: no target has the ABI of `abi=`.
+        OpkitError: no target has the system of `os=`, or the ABI of `abi=` with it.
     """
     chosen = {"all": tuple(targets), PC: ()}.get(env["target"], (env["target"],))
-    abi = env.get("abi", "")
-    having = {name: abi for name in chosen if abi in targets[name].abis}
+    abi, system = env.get("abi", ""), env.get("os", LINUX)
+    offered = {name: abis for name in chosen if (abis := targets[name].abis_of(system))}
+    if system != LINUX and not offered:
+        expected = [name for name, target in targets.items() if target.abis_of(system)]
+        raise OpkitError(
+            f"os={system}: not supported for target={env['target']} (expected "
+            f"{', '.join(expected)} or all)"
+        )
+    having = {name: abi for name, abis in offered.items() if abi in abis}
     if abi and not having:
-        known = dict.fromkeys(each for name in chosen for each in targets[name].abis)
-        raise OpkitError(f"abi={abi}: unknown for {env['target']} (expected {', '.join(known)})")
-    abis = having or {name: targets[name].abi for name in chosen}
-    folders = [targets[name].folder(abi) for name, abi in abis.items()]
-    return Request(frozenset(commands), abis, folders, names_target)
+        known = dict.fromkeys(each for abis in offered.values() for each in abis)
+        refusal = f"unknown for {env['target']} (expected {', '.join(known)})"
+        others = (each for each in SYSTEMS if any(abi in targets[n].abis_of(each) for n in chosen))
+        hints = [f"pass os={other}, too" for other in others]
+        raise OpkitError("; ".join([f"abi={abi}: {refusal}", *hints]))
+    requested = having or {name: abis[0] for name, abis in offered.items()}
+    folders = [targets[name].folder(abi) for name, abi in requested.items()]
+    return Request(frozenset(commands), requested, folders, names_target, system)
 
 
 def usage_lines(operator: OpSpec, tools: Iterable[ModuleType]) -> str:

@@ -48,7 +48,11 @@ static inline double opkit_seconds(void)
 {
     struct timespec now;
 
+#if defined(__ANDROID__) /* where timespec_get is younger than the API level that we build for */
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+#else
     (void)timespec_get(&now, TIME_UTC);
+#endif
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 

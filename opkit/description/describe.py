@@ -51,13 +51,20 @@ CPU_KERNEL = CheckedKernel("CPU kernel", "check_cpu_kernel")
 """The math in C, as a runtime calls it; every operator has one."""
 
 
+LINUX = "linux"
+ANDROID = "android"
+SYSTEMS = (LINUX, ANDROID)
+"""The values of `os=`."""
+
+
 class Target(NamedTuple):
     """A build target: a chip, for instance.
 
     Attributes:
         name: the name for `scons target=`.
-        abi: the ABI of the processor that runs the CPU kernel.
+        abi: the ABI of the processor that runs the CPU kernel, with Linux.
         other_abis: the alternatives for `abi=`.
+        android_abis: the ABIs with `os=android`, the default first; empty: it has no Android.
         family: targets of one family run the same products.
         needs: the minimum version of the target's runtime or driver.
         look_up: the command that prints that version on the target.
@@ -69,11 +76,16 @@ class Target(NamedTuple):
     needs: str = ""
     look_up: str = ""
     other_abis: Sequence[str] = ()
+    android_abis: Sequence[str] = ()
 
     @property
     def abis(self) -> tuple[str, ...]:
-        """All its ABIs, the default first."""
+        """Its ABIs with Linux, the default first."""
         return (self.abi, *self.other_abis)
+
+    def abis_of(self, system: str) -> tuple[str, ...]:
+        """Return its ABIs with a system, one of SYSTEMS, the default first."""
+        return self.abis if system == LINUX else (*self.android_abis,)
 
     def folder(self, abi: str) -> str:
         """Return the folder of its products in `build/`: the default ABI's has the plain name."""

@@ -10,7 +10,8 @@ Nothing is run to find it: a compiler is a file in one of a few places.
     prefix      <prefix>gcc for the ABI that the prefix names, `auto` for the others
 
 The first one found is used. Linaro has no compiler for the other ABIs, such as the PC's: they use
-another toolchain even with toolchain=linaro.
+another toolchain even with toolchain=linaro. Android's ABIs have the clang of Android's NDK, with
+any toolchain.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from opkit.toolchains import gcc, zig
+from opkit.toolchains import gcc, ndk, zig
 from opkit.toolchains import gcc as prefixed
-from opkit.toolchains.abi import Abi
+from opkit.toolchains.abi import ANDROID_ABIS, Abi
 from opkit.toolchains.compiler import Compiler, Missing, Options, ToolchainError
 
 __all__ = ["TOOLCHAINS", "Compiler", "ToolchainError", "find"]
@@ -45,7 +46,12 @@ TOOLCHAINS: tuple[str, ...] = tuple(_TOOLCHAINS)
 
 
 def find(
-    toolchain: str, abi: Abi, prefix: str = "", sysroot: str = "", home: Path | None = None
+    toolchain: str,
+    abi: Abi,
+    prefix: str = "",
+    sysroot: str = "",
+    home: Path | None = None,
+    ndk_folder: str = "",
 ) -> Compiler:
     """Return the compiler of a toolchain for an ABI.
 
@@ -57,6 +63,7 @@ def find(
         sysroot: for toolchain `prefix`: the folder with the target system's headers and libraries,
             if the compiler does not know it.
         home: the folder that holds `.rknn`; the user's own by default.
+        ndk_folder: the folder of Android's NDK; empty: that of an environment variable.
 
     Raises:
         ToolchainError: it was not found, and the message has the searched paths and the command
@@ -70,9 +77,11 @@ def find(
             f"{given} has no meaning with toolchain={toolchain}; pass toolchain=prefix with it"
         )
     # Path.home() raises an error for a user without one.
-    options = Options(prefix, sysroot, home or Path(os.path.expanduser("~")))  # noqa: PTH111
+    home = home or Path(os.path.expanduser("~"))  # noqa: PTH111
+    options = Options(prefix, sysroot, home, ndk_folder)
+    is_android = abi.name in ANDROID_ABIS
     missing: list[Missing] = []
-    for finders in _TOOLCHAINS[toolchain]:
+    for finders in ((ndk.find,),) if is_android else _TOOLCHAINS[toolchain]:
         outcomes = [finder(abi, options) for finder in finders]
         for outcome in outcomes:
             if isinstance(outcome, Compiler):
@@ -82,10 +91,11 @@ def find(
             break
     # A prefix finds its compiler or fails by itself; here one for another ABI is missing.
     searched = "auto" if toolchain == "prefix" else toolchain
+    option = "os=android" if is_android else f"toolchain={searched}"
     looked = "".join(f"\n  {place}" for each in missing for place in each.places)
     remedies = "\nor\n".join(f"  {each.remedy}" for each in missing)
     what = " or ".join(each.what for each in missing)
     raise ToolchainError(
-        f"toolchain={searched}: no compiler for {abi.name} ({what}). Looked for:{looked}\n"
+        f"{option}: no compiler for {abi.name} ({what}). Looked for:{looked}\n"
         f"Install it with\n{remedies}"
     )

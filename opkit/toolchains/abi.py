@@ -9,9 +9,12 @@ from dataclasses import dataclass
 class Abi:
     """An ABI: processor, C library and its version. All differences between ABIs are here.
 
+    Android's have another C library, of which every version has what libraries may call, and one
+    compiler: the attributes of glibc, zig and GCC are empty there, ndk_flags are not.
+
     Attributes:
         name: its name in `build/` and messages, such as `aarch64`.
-        triple: the GNU triple of the ABI, without a glibc version.
+        triple: the GNU triple of the ABI, without a version of the C library.
         elf: its elf.Library.architecture: the machine by its name in the ELF standard, word size,
             byte order and, if there are several, the calling convention.
         gnu_processors: a regular expression for the first words of GNU triples of its processor.
@@ -22,19 +25,23 @@ class Abi:
         zig_compact: zig's flags for the more compact instructions of the ABI; not for linking.
         gnu_compact: the same for GCC.
         flushed_dtypes: the dtypes of floats whose subnormals its vectors replace by zeros.
+        ndk_flags: the processor's flags for the clang of Android's NDK.
+        page_size: the largest pages of its systems, if a library has to be linked for them.
     """
 
     name: str
     triple: str
     elf: str
-    gnu_processors: str
-    loader: str
-    glibc_ceiling: str
-    zig_cpu: str
-    gnu_flags: tuple[str, ...]
+    gnu_processors: str = ""
+    loader: str = ""
+    glibc_ceiling: str = ""
+    zig_cpu: str = ""
+    gnu_flags: tuple[str, ...] = ()
     zig_compact: tuple[str, ...] = ()
     gnu_compact: tuple[str, ...] = ()
     flushed_dtypes: tuple[str, ...] = ()
+    ndk_flags: tuple[str, ...] = ()
+    page_size: int = 0
 
     @property
     def processor(self) -> str:
@@ -93,4 +100,32 @@ ABIS: dict[str, Abi] = {
         ),
     )
 }
-"""Name -> ABI, in the order in which they are listed."""
+"""Name -> ABI of Linux, in the order in which they are listed."""
+
+ANDROID_API = 24
+"""The API level of Android's ABIs, Android 7: the one for which the vendors build their programs.
+Later systems load what is built for it."""
+
+ANDROID_ABIS: dict[str, Abi] = {
+    abi.name: abi
+    for abi in (
+        Abi(
+            name="arm64-v8a",
+            triple="aarch64-linux-android",
+            elf="EM_AARCH64 64-bit little-endian",
+            # No page size at compile time, either.
+            ndk_flags=("-mcpu=cortex-a35", "-D__BIONIC_NO_PAGE_SIZE_MACRO"),
+            page_size=16 << 10,
+        ),
+        Abi(
+            name="armeabi-v7a",  # systems with larger pages run no 32-bit programs
+            triple="armv7a-linux-androideabi",
+            elf="EM_ARM 32-bit little-endian EABI5 soft-float",  # of calls; it has a VFP
+            ndk_flags=("-mcpu=cortex-a7", "-mfpu=neon-vfpv4", "-mfloat-abi=softfp", "-mthumb"),
+        ),
+    )
+}
+"""Name -> ABI of Android, in the order in which they are listed."""
+
+EVERY_ABI = {**ABIS, **ANDROID_ABIS}
+"""Name -> ABI."""

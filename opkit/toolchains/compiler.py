@@ -20,7 +20,7 @@ class Compiler(NamedTuple):
     """A C compiler for one ABI.
 
     Attributes:
-        toolchain: its kind: `zig`, `linaro`, `gnu` or `prefix`.
+        toolchain: its kind: `zig`, `linaro`, `gnu`, `prefix` or `ndk`.
         abi: the name of its ABI.
         command: the program and the arguments that select the ABI; for compiling and linking.
         flags: of the processor and of code generation for it; for compiling and linking.
@@ -53,11 +53,13 @@ class Options(NamedTuple):
         prefix: all of GCC's path or name that stands before `gcc`; empty: not given.
         sysroot: the folder with the target system's headers and libraries; empty: not given.
         home: the user's home.
+        ndk: the folder of Android's NDK; empty: not given.
     """
 
     prefix: str
     sysroot: str
     home: Path
+    ndk: str = ""
 
 
 def first_program(places: Sequence[str]) -> str | None:
@@ -102,7 +104,9 @@ def archiver(command: Sequence[str]) -> list[str]:
         command: of the compiler, as in Compiler.command.
     """
     program, *rest = command
-    return [program, "ar"] if rest[:1] == ["cc"] else [re.sub("(gcc|clang)$", "ar", program)]
+    if rest[:1] == ["cc"]:
+        return [program, "ar"]
+    return [re.sub("clang$", "llvm-ar", re.sub("gcc$", "ar", program))]
 
 
 def beside(program: str) -> str:

@@ -50,6 +50,7 @@ class Library:
         run_paths: the folders of RPATH and RUNPATH.
         executable_stack: whether it requires an executable stack.
         text_relocations: whether the loader writes into its code.
+        page_size: the largest pages for which all its segments are aligned; 0: it has none.
     """
 
     architecture: str
@@ -61,6 +62,7 @@ class Library:
     run_paths: tuple[str, ...]
     executable_stack: bool
     text_relocations: bool
+    page_size: int
 
 
 def read(data: bytes) -> Library:
@@ -148,6 +150,10 @@ def _library(file: Any) -> Library:
             each.entry.d_tag == "DT_TEXTREL"
             or (each.entry.d_tag == "DT_FLAGS" and each.entry.d_val & _DF_TEXTREL)
             for each in tags
+        ),
+        page_size=min(
+            (each["p_align"] for each in file.iter_segments() if each["p_type"] == "PT_LOAD"),
+            default=0,
         ),
     )
 
@@ -259,7 +265,7 @@ def _problems(
         if name not in (*names, abi.loader):
             yield f"it needs {name}; the board has {', '.join(names)}"
     for version, symbols in library.versions.items():
-        if any_glibc or not version.startswith("GLIBC_"):
+        if any_glibc or not abi.glibc_ceiling or not version.startswith("GLIBC_"):
             continue
         glibc = glibc_version(version)
         if glibc is None or version_key(glibc) > version_key(abi.glibc_ceiling):
@@ -275,6 +281,11 @@ def _problems(
         yield "it asks for an executable stack; link with -z noexecstack"
     if library.text_relocations:
         yield "it has text relocations; compile with -fPIC"
+    if library.page_size < abi.page_size:
+        yield (
+            f"its segments are aligned to {library.page_size} bytes, but an {abi.name} system may "
+            f"have pages of {abi.page_size}; link with -Wl,-z,max-page-size={abi.page_size}"
+        )
 
 
 def _undefined(library: Library, present: Sequence[SystemLibrary]) -> Iterator[str]:

@@ -28,12 +28,13 @@ opkit/compute/math.h all the same: they are within their error either way."""
 # waits less for the result of the previous one.
 _INTERLEAVE = ("-mllvm", "-force-vector-interleave=4")
 
-_ZIG = {
-    "x64": ("-O2", *_INTERLEAVE),
-    "aarch64": ("-O2", *_INTERLEAVE),
-    "armhf": ("-O2",),  # 16 vector registers are too few for four vectors side by side
+_CLANG = {
+    **dict.fromkeys(("x64", "aarch64", "arm64-v8a"), ("-O2", *_INTERLEAVE)),
+    # 16 vector registers are too few for four vectors side by side.
+    **dict.fromkeys(("armhf", "armeabi-v7a"), ("-O2",)),
     "riscv64": ("-O2",),  # RISC-V has vectors of any length, of several registers each
 }
+_CLANG_TOOLCHAINS = ("zig", "ndk")
 
 # At -O2, GCC before 12 vectorizes only when told. It vectorizes comparisons of floats only if they
 # may set flags of the processor that the source does not set; no operator reads these flags.
@@ -47,7 +48,7 @@ def optimization(abi: str, toolchain: str) -> tuple[str, ...]:
         abi: the name of the ABI.
         toolchain: of the compiler, as in Compiler.
     """
-    return _ZIG[abi] if toolchain == "zig" else _GNU
+    return _CLANG[abi] if toolchain in _CLANG_TOOLCHAINS else _GNU
 
 
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wvla", f"-Wframe-larger-than={128 << 10}")
@@ -72,4 +73,4 @@ def c_errors(toolchain: str) -> tuple[str, ...]:
 
     clang counts a lost `const` among the incompatible pointers, gcc does not.
     """
-    return (*C_ERRORS, *(_CLANG_C if toolchain == "zig" else ()))
+    return (*C_ERRORS, *(_CLANG_C if toolchain in _CLANG_TOOLCHAINS else ()))

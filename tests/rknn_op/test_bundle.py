@@ -103,6 +103,7 @@ def test_refusals_of_repositories(folder: Path) -> None:
         ("-t rk3588 --model a.rknn --toolkit no", "--model a.rknn: already converted"),
         ("-t rk3588 --toolkit no", "--toolkit converts a model; pass it with --model FILE.onnx"),
         ("-t rk3588 -- abi=armhf", "abi=armhf: pass --abi of `rknn-op bundle` instead"),
+        ("-t rk3588 -- os=android", "os=android: a bundle is for Linux; for Android build each"),
     ],
 )
 def test_refusals_of_options(arguments: str, message: str, folder: Path) -> None:

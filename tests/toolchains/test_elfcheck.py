@@ -222,6 +222,18 @@ def test_executable_is_refused(kind: str, build: Build) -> None:
     assert problems(program, ABIS["x64"]) == [NOT_SHARED, NO_LIST]
 
 
+@pytest.mark.parametrize(("alignment", "is_refused"), [(4096, True), (16384, False)])
+def test_alignment_for_large_pages(alignment: int, is_refused: bool, build: Build) -> None:
+    abi = dataclasses.replace(ABIS["aarch64"], page_size=16384)
+    library = build(BARE, f"-Wl,-z,max-page-size={alignment}", abi="aarch64")
+    assert problems(library, ABIS["aarch64"]) == []
+    expected = (
+        f"its segments are aligned to {alignment} bytes, but an aarch64 system may have pages of "
+        "16384; link with -Wl,-z,max-page-size=16384"
+    )
+    assert problems(library, abi) == ([expected] if is_refused else [])
+
+
 def test_unavailable_dependency(build: Build) -> None:
     export = '__attribute__((visibility("default"))) '
     other = build(f"{export}int helper(void) {{ return 0; }}\n", "-Wl,-soname,libhelper.so.2")

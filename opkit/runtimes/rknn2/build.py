@@ -22,7 +22,8 @@ def _notes(spec: OpSpec) -> str:
     return (
         f"The plugin is build/<target>/librkcst_{spec.lower}.so.\n"
         f"Applications take build/<target>/lib{spec.lower}_custom_op.a.\n"
-        "With abi=armhf, both are in build/<target>-armhf/."
+        "With abi=armhf, both are in build/<target>-armhf/; with os=android, in\n"
+        "build/<target>-arm64-v8a/ or, with abi=armeabi-v7a, build/<target>-armeabi-v7a/."
         f"{standard if own.is_standard else ''}"
     )
 

@@ -11,6 +11,8 @@ from opkit.description.types import MAX_RANK, Limits
 _LOOK_UP = "strings /usr/lib/librknnrt.so | grep 'librknnrt version'"
 _SINCE = {"rv1126b": "librknnrt 2.3.2"}
 
+_ANDROID_ABIS = {"rv1126b": ()}  # the vendor's scripts for Android know every other chip
+
 TARGETS: dict[str, Target] = {
     name: Target(
         name,
@@ -19,6 +21,7 @@ TARGETS: dict[str, Target] = {
         needs=_SINCE.get(name, "librknnrt 1.6.0"),
         look_up=_LOOK_UP,
         other_abis=("armhf",),
+        android_abis=_ANDROID_ABIS.get(name, ("arm64-v8a", "armeabi-v7a")),
     )
     for name in ("rk3588", "rk3576", "rk3568", "rk3566", "rk3562", "rv1126b")
 }

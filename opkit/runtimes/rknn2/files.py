@@ -8,12 +8,14 @@ from opkit.runtimes.files import Files, Readme, RuntimeTexts
 from opkit.runtimes.rknn2 import converter_class as converters
 from opkit.runtimes.rknn2 import gpu_files
 from opkit.runtimes.rknn2.c_files import c_files, constant_inputs
+from opkit.runtimes.rknn2.chips import TARGETS
 from opkit.runtimes.rknn2.describe import DESCRIBE, settings
 from opkit.runtimes.rknn2.toolkit2 import PACKAGES
 
 _PRODUCT = "builds build/{target}/librkcst_{lower}.so, and a static library"
 _COMMANDS = """\
-| `scons target={target}` | builds plugin and static library; `abi=armhf`: for a 32-bit system |
+| `scons target={target}` | builds plugin and static library; `abi=armhf`: for a 32-bit \
+system{android} |
 | `scons deploy target={target}` | builds them and prints the commands to copy them to a board |
 | `python3 -m venv .venv-rknn2 && .venv-rknn2/bin/pip install {packages}` | installs the \
 toolkit (Python 3.8 to 3.12); `scons check` runs its simulator then |
@@ -23,6 +25,7 @@ nodes `{op_type}` ({inputs}) |
 _GPU_PAGES = """\
 | the GPU kernel | [docs/gpu.md](docs/gpu.md) |
 """
+_ANDROID = "; `os=android ndk=PATH`: for Android, with its NDK"
 _PAGES = """\
 | conversion, plugin, library and application with RKNN-Toolkit2 | `rknn2.md` |
 """
@@ -41,6 +44,7 @@ def readme(spec: OpSpec) -> Readme:
         generated=("rknn2/",),
         commands=_COMMANDS.format(
             target=target,
+            android=_ANDROID if TARGETS[target].android_abis else "",
             packages=PACKAGES,
             op_type=settings(spec).op_type,
             inputs=f"inputs: {', '.join(inputs)}" if len(inputs) > 1 else f"input: {inputs[0]}",

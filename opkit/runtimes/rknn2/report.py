@@ -24,7 +24,8 @@ def product(file: str, data: bytes) -> Product:
         library = elf.read(data)
     except elf.ElfError as error:
         return Product(file, str(error))
-    glibc = elf.newest_glibc(library) or "any"
+    is_android = "libc.so" in library.needed
+    glibc = "none: Android" if is_android else elf.newest_glibc(library) or "any"
     return Product(
         file, cells={"plugin": len(data), "compiled for": library.architecture, "glibc": glibc}
     )

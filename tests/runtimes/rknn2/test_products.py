@@ -145,7 +145,8 @@ def test_deploy(built: Repository) -> None:
     folder = "/usr/lib/rknpu/op_plugins"
     assert f"    adb push build/rk3576/{PLUGIN} {folder}/{PLUGIN}\n" in printed
     assert "restart" in printed
-    assert "/vendor/lib64 (32-bit: /vendor/lib)" in printed
+    assert "pass os=android" in printed
+    assert "android" not in built.scons("deploy", "target=rv1126b").stdout
 
 
 def test_deploy_to_every_chip(built: Repository) -> None:

@@ -10,10 +10,13 @@ from SCons.Action import Action
 
 from opkit.build.options import Request
 from opkit.common.errors import OpkitError
+from opkit.runtimes.rknn2.chips import TARGETS
 from opkit.runtimes.rknn2.describe import settings
 
 PLUGINS = "/usr/lib/rknpu/op_plugins"
 """rknn_server's folder of plugins on Linux."""
+ANDROID_PLUGINS = {"arm64-v8a": "/vendor/lib64", "armeabi-v7a": "/vendor/lib"}
+"""The same on Android: the ABI of rknn_server -> the folder."""
 
 
 def lines(plugin: str, oldest_runtime: str) -> str:
@@ -26,6 +29,13 @@ def lines(plugin: str, oldest_runtime: str) -> str:
     name = PurePosixPath(plugin).name
     folder = PurePosixPath(plugin).parent
     chip, _, abi = folder.name.partition("-")
+    if abi in ANDROID_PLUGINS:
+        return _lines_for_android(PurePosixPath(plugin), chip, abi, oldest_runtime)
+    android = (
+        "\n\nAndroid has another C library: for it, pass os=android."
+        if TARGETS[chip].android_abis
+        else ""
+    )
     board = f"{chip.upper()} board{f' with an {abi} system' if abi else ''}"
     return f"""\
 For a {board} that runs rknn_server and librknnrt {oldest_runtime} or later, on Linux:
@@ -43,10 +53,28 @@ or, without adb:
 rknn_server loads plugins when it starts: restart it after every copy. It takes
 one plugin for each model; an application takes instead
 {folder}/{archive(name)},
-or the library of several operators that `rknn-op bundle` makes.
+or the library of several operators that `rknn-op bundle` makes.{android}"""
 
-On Android, plugins are in /vendor/lib64 (32-bit: /vendor/lib), and must be
-compiled with the NDK: this one requires the C library of Linux."""
+
+def _lines_for_android(plugin: PurePosixPath, chip: str, abi: str, oldest_runtime: str) -> str:
+    return f"""\
+For a {chip.upper()} board that runs rknn_server of {abi} and librknnrt {oldest_runtime} or
+later, on Android (no board ran it yet):
+
+    adb root && adb remount
+    adb push {plugin} {ANDROID_PLUGINS[abi]}/{plugin.name}
+    adb shell killall rknn_server
+    adb shell "nohup /vendor/bin/rknn_server >/dev/null" &
+
+rknn_server loads plugins when it starts, from another folder if the property
+persist.vendor.rknn.custom.op.plugin.dir names one. It takes one plugin for each
+model; an application takes instead
+{plugin.parent}/{archive(plugin.name)}
+
+rknn_server's log, after a restart:
+
+    adb shell setprop persist.vendor.rknn.server.log.level 5
+    adb logcat"""
 
 
 def archive(plugin: str) -> str:
@@ -63,8 +91,6 @@ def check(env: Any, request: Request) -> None:
     Raises:
         OpkitError: the targets have no chip of this runtime.
     """
-    from opkit.runtimes.rknn2.chips import TARGETS
-
     if "deploy" in request.commands and not any(name in TARGETS for name in request.targets):
         raise OpkitError(
             f"deploy requires a board; pass its chip with target= (expected {', '.join(TARGETS)})"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,38 +36,38 @@ from opkit.runtimes.rknn2.gpu_files import (
 )
 from opkit.runtimes.rknn2.scons.opencl import opencl
 from opkit.toolchains import elf
-from opkit.toolchains.abi import ABIS
+from opkit.toolchains.abi import ANDROID_ABIS, EVERY_ABI
 
-_REQUIREMENTS = elf.Requirements(
-    exports=("get_rknn_custom_op",),
-    libraries=(
-        elf.SystemLibrary("librknnrt.so", symbols="rknn_"),
-        elf.SystemLibrary("libc.so.6"),
-        elf.SystemLibrary("libm.so.6"),
-    ),
-)
-"""The required exports and libraries of a plugin."""
+_ENTRY = "get_rknn_custom_op"
+_RUNTIME = elf.SystemLibrary("librknnrt.so", symbols="rknn_")
+_LINUX = ("libc.so.6", "libm.so.6")
+_ANDROID = ("libc.so", "libm.so", "libdl.so")
 
 
-def check_plugin(path: Path, abi: str, operator: OpSpec) -> None:
+def _requirements(abi: str, has_threads: bool, has_gpu: bool) -> elf.Requirements:
+    """Return the required export of a plugin, and the libraries that it may need."""
+    threads = ("libpthread.so.0",) if has_threads or has_gpu else ()
+    loader = ("libdl.so.2",) if has_gpu else ()  # opens libOpenCL.so
+    names = _ANDROID if abi in ANDROID_ABIS else (*_LINUX, *threads, *loader)
+    return elf.Requirements((_ENTRY,), (_RUNTIME, *map(elf.SystemLibrary, names)))
+
+
+def check_plugin(path: Path, abi: str, has_threads: bool = False, has_gpu: bool = False) -> None:
     """Check that the boards of an ABI can load a plugin; on this PC, any glibc is accepted.
 
     Args:
         path: the plugin.
         abi: the name of its ABI.
-        operator: its operator.
+        has_threads: whether the operator has threads of its own.
+        has_gpu: whether it has a GPU kernel.
+        has_gpu: whether it has a GPU kernel.
 
     Raises:
         OpkitError: the plugin cannot be read, or violates a requirement; the message lists every
             reason.
     """
-    libraries = [*_REQUIREMENTS.libraries]
-    if operator.has_threads:
-        libraries.append(elf.SystemLibrary("libpthread.so.0"))
-    if GPU in operator.kernels:  # opens libOpenCL.so
-        libraries += [elf.SystemLibrary("libdl.so.2"), elf.SystemLibrary("libpthread.so.0")]
-    requirements = replace(_REQUIREMENTS, libraries=tuple(libraries))
-    elf.check(path, ABIS[abi], requirements, any_glibc=abi not in ("aarch64", "armhf"))
+    requirements = _requirements(abi, has_threads, has_gpu)
+    elf.check(path, EVERY_ABI[abi], requirements, any_glibc=abi not in ("aarch64", "armhf"))
 
 
 RUNTIME = f"{MACHINERY}/runtimes/rknn2"
@@ -210,7 +209,9 @@ def deliver(env: Any, folder: str, built: Sequence[Any]) -> list[Any]:
 
 def _examine(target: Any, source: Any, env: Any) -> None:
 
-    check_plugin(Path(target[0].path), env["ABI_NAME"], env["OPERATOR"])
+    operator = env["OPERATOR"]
+    has_gpu = GPU in operator.kernels
+    check_plugin(Path(target[0].path), env["ABI_NAME"], operator.has_threads, has_gpu)
 
 
 def _deliver(target: Any, source: Any, env: Any) -> None:
@@ -266,4 +267,4 @@ def _kernel(env: Any, folder: str, flags: Sequence[str] = ()) -> list[Any]:
     return objects(env, sources, folder, CCFLAGS=[*GUARDED, *flags])
 
 
-HARNESS_PARTS = Parts(f"{NAME}-", "get_rknn_custom_op", _kernel, (HOST_RUNTIME,), INCLUDES)
+HARNESS_PARTS = Parts(f"{NAME}-", _ENTRY, _kernel, (HOST_RUNTIME,), INCLUDES)

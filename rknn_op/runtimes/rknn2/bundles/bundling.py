@@ -113,6 +113,11 @@ def plan(
         if option.partition("=")[0] in _OWN_OPTIONS:
             name = option.partition("=")[0]
             raise OpkitError(f"{option}: pass --{name} of `rknn-op bundle` instead")
+        if option.partition("=")[0] == "os":
+            raise OpkitError(
+                f"{option}: a bundle is for Linux; for Android build each repository with "
+                f"`rknn-op build -p DIR -t {target} -- os=android`"
+            )
     python = _toolkit(model, toolkit)
     operators = [_operator(each) for each in folders]
     types: dict[str, Path] = {}

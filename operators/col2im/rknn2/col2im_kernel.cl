@@ -6,7 +6,6 @@
  *
  * The arguments are input and output, then what col2im_gpu.h adds.
  */
-#pragma OPENCL FP_CONTRACT OFF
 
 /* One dimension of the image, as in col2im_gpu.h. */
 struct dimension {

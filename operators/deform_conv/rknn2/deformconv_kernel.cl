@@ -4,7 +4,6 @@
  *
  * The arguments are x, w, offset, b, mask and y, then what deformconv_gpu.h adds.
  */
-#pragma OPENCL FP_CONTRACT OFF
 
 #define TILE 8 /* channels of y, as in deformconv_gpu.h */
 

@@ -5,7 +5,6 @@
  * The arguments are value, sampling_locations, attention_weights and output, then what
  * multiscaledeformableattention_gpu.h adds.
  */
-#pragma OPENCL FP_CONTRACT OFF
 
 /* The two neighbors of a sample along one axis. Outside of the feature map, the weight is 0. */
 struct neighbors {
@@ -16,9 +15,9 @@ struct neighbors {
 /* Finds the neighbors of a location from 0 to 1, from edge to edge. NaN gives weights of NaN. */
 void find(float location, int length, struct neighbors *found)
 {
+#pragma OPENCL FP_CONTRACT OFF /* no fused multiply-add: the place rounds as in the reference */
     const float end = (float)length;
-    const float scaled = location * end; /* two statements: a rounding after each operation */
-    const float place = scaled - 0.5f;
+    const float place = location * end - 0.5f;
     const float clipped = place < -1.0f ? -1.0f : place > end ? end : place;
     const float left = floor(clipped);
     const float after = clipped - left;

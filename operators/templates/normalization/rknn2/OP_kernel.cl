@@ -10,7 +10,6 @@
  *
  * The arguments are inputs and outputs, then what {{ lower }}_gpu.h adds.
  */
-#pragma OPENCL FP_CONTRACT OFF
 
 /*
  * Returns the sum of a number of each work item of the group, to all of them. In each step, the

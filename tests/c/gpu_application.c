@@ -141,7 +141,7 @@ static int compute(rknn_custom_op_context *context, rknn_custom_op_tensor *input
         return -1;
     }
     if (context->target != RKNN_TARGET_TYPE_GPU) {
-        printf("compute on CPU\n");
+        printf("compute on CPU, %s\n", inputs[1].attr.name);
         for (uint32_t i = 0; i < COUNT; i++) {
             elements(&outputs[0])[i] = elements(&inputs[0])[i] + elements(&inputs[1])[i];
         }

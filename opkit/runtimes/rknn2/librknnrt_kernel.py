@@ -76,6 +76,8 @@ class LibrknnrtKernel:
         limit = max(limit, COMPILE_TIME) if self._has_opencl else limit
         result = self._harness.run(invocation, RunOptions(limit=limit))
         result.leaks = []  # librknnrt's own
+        if self._has_opencl:
+            result.events = []  # PoCL's own: it handles signals, and sets environment variables
         if IDLE_NPU not in self._settings:  # the notes: see driver.c
             version = result.attachments.get("versions", b"?").decode()
             result.notes.append(f"the board's version {version}")

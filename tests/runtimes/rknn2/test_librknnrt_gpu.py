@@ -38,6 +38,7 @@ SOURCES = OPKIT / "runtimes/rknn2/librknnrt"
 MODEL = Path(__file__).parent / "gpu_model.py"
 COUNTING = np.arange(60, dtype="float32")
 SUM = (COUNTING + COUNTING / 2).astype("float16").astype("float32")
+ENDS = ("_cst_temp", "")
 Run = Callable[..., tuple[list[str], Array, str]]
 
 
@@ -123,7 +124,7 @@ def test_failing_node_goes_to_cpu(run: Run) -> None:
 
 def test_failed_registration_leaves_cpu(run: Run) -> None:
     lines, output, stderr = run("6x10", word="wrong")
-    computed = ["compute on CPU", "run: 0"] * 2
+    computed = ["compute on CPU, b_cst_temp", "run: 0"] * 2
     assert lines == ["registered: -1", "init on CPU", "registered: 0", *computed, "destroy on CPU"]
     assert "register custom op failed for gpu device" in stderr
     assert np.array_equal(output, SUM)
@@ -133,7 +134,7 @@ def test_thread_has_its_own_context(run: Run) -> None:
     """The kernel is of the first thread's context, so OpenCL refuses it."""
     lines, output, _ = run("6x10", word="thread")
     assert "other context, other queue, same kernel" in lines[2]
-    assert lines[3:6] == ["OpenCL returns -34", "compute on CPU", "run: 0"]
+    assert lines[3:6] == ["OpenCL returns -34", "compute on CPU, b_cst_temp", "run: 0"]
     assert np.array_equal(output, SUM)
 
 
@@ -145,10 +146,19 @@ def test_constants_are_in_one_file(run: Run) -> None:
     assert np.array_equal(output, COUNTING + 0.5)
 
 
+def test_cpu_gets_constants_from_second_run(run: Run) -> None:
+    """In the first one they are in memory that nothing fills."""
+    lines, output, _ = run("6x10", "0.5", word="wrong")
+    computed = [line for line in lines if line.startswith("compute")]
+    first, second = ([f"compute on CPU, {name}{end}" for name in ("zero", "b")] for end in ENDS)
+    assert computed == [*first, *second]
+    assert np.array_equal(output, COUNTING + 0.5)
+
+
 def test_layout_of_npu_is_not_converted(run: Run) -> None:
     """In a float16 model, the runtime's own kernel of the conversion does not compile."""
     lines, _, stderr = run("1x3x4x5")
     assert lines[0] == "registered: -1"
     assert "use of undeclared identifier 'To8'" in stderr
     assert "layout convert failed" in stderr
-    assert "compute on CPU" in lines
+    assert "compute on CPU, New_input_b_cst_temp" in lines

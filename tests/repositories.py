@@ -23,7 +23,7 @@ from cookiecutter.main import cookiecutter
 from opkit import runtimes
 from opkit.description.spec import OpSpec
 from rknn_op.creation import operator_library
-from rknn_op.creation.choices import Choices
+from rknn_op.creation.choices import DEFAULTS, Choices
 from rknn_op.creation.description_texts import adapted
 from rknn_op.creation.new_repository import create
 from rknn_op.creation.operator_library import plan_operator
@@ -191,7 +191,10 @@ def example_folder(name: str, spec: OpSpec | None = None) -> Path:
 
 
 def library_kernels(
-    name: str, count: int = 0, dtypes: Sequence[tuple[str, str]] = ()
+    name: str,
+    count: int = 0,
+    dtypes: Sequence[tuple[str, str]] = (),
+    choices: Choices = DEFAULTS,
 ) -> Repository:
     """Return the repository of an operator of the library, built for this PC without a warning.
 
@@ -201,13 +204,15 @@ def library_kernels(
         name: the operator's name.
         count: the count of inputs, if that varies; 0: as in the library.
         dtypes: tensors and their dtypes that op.yml declares.
+        choices: runtimes and kernels, if not those of the library.
     """
     own = LIBRARY[name]
     operator = (own.with_inputs(count) if count else own).with_dtypes(dict(dtypes))
     kind = "" if operator.text == own.text else " ".join([str(count), *map(":".join, dtypes)])
+    kind += " ".join([*choices.runtimes, *choices.kernels])
 
     def make(folder: Path) -> Repository:
-        plan = plan_operator(operator, folder / name, Choices())
+        plan = plan_operator(operator, folder / name, choices)
         create(plan)
         repository = Repository(plan.folder)
         built = repository.scons("-s", "target=x64")

@@ -22,6 +22,9 @@ toolkit (Python 3.8 to 3.12); `scons check` runs its simulator then |
 | `.venv-rknn2/bin/python rknn2/convert.py model.onnx --target {target}` | converts a model with \
 nodes `{op_type}` ({inputs}) |
 """
+_EDIT = """\
+The GPU kernel in `{kernel}` needs the same math; without it, its cases fail. To go
+without such a kernel, write `kernels: [cpu]` in `op.yml`, and delete `test_gpu_kernel`."""
 _GPU_PAGES = """\
 | the GPU kernel | [docs/gpu.md](docs/gpu.md) |
 """
@@ -49,6 +52,9 @@ def readme(spec: OpSpec) -> Readme:
             op_type=settings(spec).op_type,
             inputs=f"inputs: {', '.join(inputs)}" if len(inputs) > 1 else f"input: {inputs[0]}",
         ),
+        edit=_EDIT.format(kernel=gpu_files.kernel_file(spec))
+        if gpu_files.once_only_files(spec)
+        else "",
         pages=(_GPU_PAGES if has_gpu else "") + _PAGES,
     )
 

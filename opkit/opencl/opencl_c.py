@@ -26,6 +26,7 @@ EXTENSIONS = (
 )
 """The extensions that need no pragma, or that every OpenCL 1.2 has."""
 
+_INCLUDE = re.compile(r"(?m)^[ \t]*#[ \t]*include\b.*$")
 _HALF = re.compile(r"(?m)^\s*#\s*pragma\s+OPENCL\s+EXTENSION\s+cl_khr_fp16\s*:\s*enable\b")
 _INTEGERS = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong")
 _LANES = (2, 3, 4, 8, 16)
@@ -70,6 +71,13 @@ def check_opencl_c(
         text = source.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise OpkitError(f"{source} cannot be read: {error.strerror}") from None
+    included = _INCLUDE.search(text)
+    if included is not None:
+        line = 1 + text.count("\n", 0, included.start())
+        raise OpkitError(
+            f"{source}:{line}: error: '{included[0].strip()}': the board compiles the text of this "
+            "file alone (expected the code itself)"
+        )
     extensions = (*EXTENSIONS, *(["cl_khr_fp16"] if _HALF.search(text) else []))
     result = clang.run_unchecked(
         *(clang.zig(), "clang", "-x", "cl", "-cl-std=CL1.2", "-target", "x86_64-linux-gnu"),

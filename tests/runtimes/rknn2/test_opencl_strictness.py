@@ -186,6 +186,7 @@ def test_other_program_does_not_build(program: Program) -> None:
         ("y[0] = sinf(x[0]);", "use of undeclared identifier 'sinf'"),
         ("y[0] = max(x[0], 1);", "call to 'max' is ambiguous"),
         ("y[0] = x[0]", "expected ';'"),
+        ('#include "other.h"', "the board compiles the text of this file alone"),
     ],
 )
 def test_source_that_is_not_opencl_c(tmp_path: Path, statement: str, message: str) -> None:

@@ -48,7 +48,7 @@ static struct output {
     unsigned char *written; /* of each byte */
 } outputs[MAX_VALUES];
 static unsigned output_count;
-static bool has_launched;
+static bool has_launched; /* on memory of the operator's tensors */
 
 /* ---- Accesses ---- */
 
@@ -57,20 +57,24 @@ static uint32_t group_of(uint32_t item)
     return (uint32_t)((item - 1) / items);
 }
 
-/* Whether an access by a work item is before that of the running one in every order. */
-static bool is_before(uint32_t item, uint32_t phase)
+/*
+ * Whether an access by a work item is before that of the running one in every order. `now` is the
+ * number of barriers for this memory that the running one has passed.
+ */
+static bool is_before(uint32_t item, uint32_t phase, uint32_t now)
 {
     return item == __opkit_progress.item + 1 ||
-           (group_of(item) == __opkit_progress.group && phase < __opkit_progress.phase);
+           (group_of(item) == __opkit_progress.group && phase < now);
 }
 
-static bool races_with_writer(const struct cell *cell)
+static bool races_with_writer(const struct cell *cell, uint32_t now)
 {
     bool is_joint = __opkit_item.is_joint && (cell->writer_phase & JOINT) != 0;
-    return cell->writer != 0 && !is_joint && !is_before(cell->writer, cell->writer_phase & ~JOINT);
+    return cell->writer != 0 && !is_joint &&
+           !is_before(cell->writer, cell->writer_phase & ~JOINT, now);
 }
 
-static bool races_with_readers(const struct cell *cell)
+static bool races_with_readers(const struct cell *cell, uint32_t now)
 {
     uint32_t phase = cell->reader_phase & ~SEVERAL;
 
@@ -81,33 +85,33 @@ static bool races_with_readers(const struct cell *cell)
         return true;
     }
     if ((cell->reader_phase & SEVERAL) != 0) {
-        return group_of(cell->reader) != __opkit_progress.group || phase >= __opkit_progress.phase;
+        return group_of(cell->reader) != __opkit_progress.group || phase >= now;
     }
-    return !is_before(cell->reader, phase);
+    return !is_before(cell->reader, phase, now);
 }
 
-static void note_reader(struct cell *cell)
+static void note_reader(struct cell *cell, uint32_t now)
 {
     uint32_t item = __opkit_progress.item + 1;
 
     if (__opkit_item.is_joint || cell->reader == ALL_READ) {
         return;
     }
-    if (cell->reader == 0 || races_with_readers(cell) == false) {
+    if (cell->reader == 0 || !races_with_readers(cell, now)) {
         cell->reader = item;
-        cell->reader_phase = __opkit_progress.phase;
+        cell->reader_phase = now;
     } else if (group_of(cell->reader) == __opkit_progress.group) {
-        cell->reader_phase = __opkit_progress.phase | SEVERAL;
+        cell->reader_phase = now | SEVERAL;
     } else {
         cell->reader = ALL_READ;
     }
 }
 
-static void note_writer(struct cell *cell)
+static void note_writer(struct cell *cell, uint32_t now)
 {
     cell->reader = 0;
     cell->writer = __opkit_progress.item + 1;
-    cell->writer_phase = __opkit_progress.phase | (__opkit_item.is_joint ? JOINT : 0);
+    cell->writer_phase = now | (__opkit_item.is_joint ? JOINT : 0);
 }
 
 /* Reports an access at an offset; a variable in local memory is taken for one of 32 bits each. */
@@ -125,19 +129,22 @@ static void report(const char *kind, const struct region *region, size_t offset,
 }
 
 /* Returns which race an access of an element is, or NULL. */
-static const char *race_of(const struct cell *cell, bool writes)
+static const char *race_of(const struct cell *cell, bool writes, uint32_t now)
 {
-    if (races_with_writer(cell)) {
+    if (races_with_writer(cell, now)) {
         return writes ? "write of an element that another work item writes"
                       : "read of an element that another work item writes";
     }
-    return writes && races_with_readers(cell) ? "write of an element that another work item reads"
-                                              : NULL;
+    return writes && races_with_readers(cell, now)
+               ? "write of an element that another work item reads"
+               : NULL;
 }
 
 static void note_access(const struct region *region, bool writes, size_t offset, size_t size,
                         const void *caller)
 {
+    const uint32_t now =
+        region->is_local ? __opkit_progress.local_phase : __opkit_progress.global_phase;
     const char *race = NULL;
 
     if (writes ? region->is_read_only : region->is_write_only) {
@@ -152,11 +159,11 @@ static void note_access(const struct region *region, bool writes, size_t offset,
     }
     for (size_t i = offset / region->granule; i * region->granule < offset + size; i++) {
         struct cell *cell = &region->cells[i];
-        race = race == NULL ? race_of(cell, writes) : race;
+        race = race == NULL ? race_of(cell, writes, now) : race;
         if (writes) {
-            note_writer(cell);
+            note_writer(cell, now);
         } else {
-            note_reader(cell);
+            note_reader(cell, now);
         }
     }
     if (race != NULL) {
@@ -248,12 +255,14 @@ static void reserve(struct region *region)
     region->start = (unsigned char *)first;
 }
 
+/* Returns the name of the tensor that a buffer is, or else of the parameter. */
 static const char *name_of(const struct object *buffer, const char *parameter)
 {
     const char *name = buffer->buffer.is_import ? buffer->buffer.import.name : "";
 
     for (unsigned i = 0; name[0] != '\0' && i < session.value_count; i++) {
         if (strcmp(session.values[i].name, name) == 0) {
+            has_launched = true;
             return session.values[i].name;
         }
     }
@@ -310,14 +319,27 @@ static void add_local(const char *name, size_t granule, unsigned char *start, si
     }
 }
 
+static struct output *output_of(const struct region *region)
+{
+    for (unsigned i = 0; i < output_count; i++) {
+        if (strcmp(outputs[i].value->name, region->name) == 0) {
+            return &outputs[i];
+        }
+    }
+    return NULL;
+}
+
 static void copy_in(struct region *region)
 {
     const struct buffer *buffer = &region->root->buffer;
+    const struct output *output = output_of(region);
 
     reserve(region);
     memcpy(region->start, buffer->memory + region->begin, region->size);
     if (buffer->defined != NULL) {
         region->defined = buffer->defined + region->begin;
+    } else if (output != NULL && region->size <= output->value->size) {
+        region->defined = output->written;
     }
 }
 
@@ -384,16 +406,6 @@ void begin_group(void)
 
 /* ---- Results ---- */
 
-static struct output *output_of(const struct region *region)
-{
-    for (unsigned i = 0; i < output_count; i++) {
-        if (strcmp(outputs[i].value->name, region->name) == 0) {
-            return &outputs[i];
-        }
-    }
-    return NULL;
-}
-
 static void copy_out(const struct region *region)
 {
     struct output *output = output_of(region);
@@ -425,7 +437,6 @@ void unmap_memory(void)
         munmap(region->cells, cells_size(region));
     }
     region_count = 0;
-    has_launched = true;
 }
 
 void begin_memory(void)

@@ -143,6 +143,17 @@ def test_fault_is_described(program: Program, tmp_path: Path) -> None:
     assert file.read_text() == f"True {expected} (0, 0, 0)"
 
 
+def test_two_nodes_are_alive(program: Program) -> None:
+    y = np.zeros(8, np.float32)
+    records = in_process(steps.two_nodes, emulator(), str(program.library), y)
+    result, _ = read_records(records.log, records.attachments, {"y": y}, program)
+    assert result.events == []
+    assert result.unwritten == {}
+    assert result.alive == dict.fromkeys(
+        ("context", "command queue", "program", "kernel", "imported buffer"), 1
+    )
+
+
 def test_missing_finish(program: Program) -> None:
     _, result = run(program, steps.forget_finish)
     assert result.misuse == [

@@ -1,7 +1,8 @@
 /*
- * What a kernel accesses in a launch. Each buffer is copied to a place of its own, far from any
- * other, so that no access beside it meets another one. Of each element it is known which work
- * items have read and written it, between which barriers.
+ * What a kernel accesses in a launch. Each buffer is copied to a place of its
+ * own, far from any other, so that no access beside it meets another one. Of
+ * each element it is known which work items have read and written it, between
+ * which barriers.
  */
 #include <sys/mman.h>
 
@@ -9,7 +10,8 @@
 
 #define GAP ((size_t)64 << 20) /* bytes before and behind a region that belong to no other */
 
-/* The accesses of an element: 0: of none, otherwise the number of a work item, from 1. */
+/* The accesses of an element: 0: of none, otherwise the number of a work item,
+ * from 1. */
 struct cell {
     uint32_t writer;
     uint32_t writer_phase;
@@ -58,8 +60,9 @@ static uint32_t group_of(uint32_t item)
 }
 
 /*
- * Whether an access by a work item is before that of the running one in every order. `now` is the
- * number of barriers for this memory that the running one has passed.
+ * Whether an access by a work item is before that of the running one in every
+ * order. `now` is the number of barriers for this memory that the running one
+ * has passed.
  */
 static bool is_before(uint32_t item, uint32_t phase, uint32_t now)
 {
@@ -114,7 +117,8 @@ static void note_writer(struct cell *cell, uint32_t now)
     cell->writer_phase = now | (__opkit_item.is_joint ? JOINT : 0);
 }
 
-/* Reports an access at an offset; a variable in local memory is taken for one of 32 bits each. */
+/* Reports an access at an offset; a variable in local memory is taken for one
+ * of 32 bits each. */
 static void report(const char *kind, const struct region *region, size_t offset, const void *caller)
 {
     const char *name = region->name;
@@ -188,6 +192,7 @@ static _Noreturn void leave(const char *access, uintptr_t start, const void *cal
     bool writes = strcmp(access, "write") == 0;
     const struct region *region = region_near(start, GAP);
 
+    __opkit_item.is_joint = false; /* where an atomic function did it */
     if (region == NULL) {
         __opkit_buffer_event(
             start < GAP ? (writes ? "write through a null pointer" : "read through a null pointer")
@@ -240,7 +245,7 @@ static size_t cells_size(const struct region *region)
     return (region->size / region->granule + 1) * sizeof *region->cells;
 }
 
-/* Gives a region its memory; the last byte is the last of an element. */
+/* Gives a region its memory, between gaps. */
 static void reserve(struct region *region)
 {
     size_t whole = region->size + BASE_ALIGNMENT + 2 * GAP;
@@ -255,30 +260,32 @@ static void reserve(struct region *region)
     region->start = (unsigned char *)first;
 }
 
-/* Returns the name of the tensor that a buffer is, or else of the parameter. */
-static const char *name_of(const struct object *buffer, const char *parameter)
+/* Returns the operator's tensor that a buffer is, or NULL. */
+static const struct harness_value *tensor_of(const struct object *buffer)
 {
     const char *name = buffer->buffer.is_import ? buffer->buffer.import.name : "";
 
     for (unsigned i = 0; name[0] != '\0' && i < session.value_count; i++) {
         if (strcmp(session.values[i].name, name) == 0) {
-            has_launched = true;
-            return session.values[i].name;
+            return &session.values[i];
         }
     }
-    return parameter;
+    return NULL;
 }
 
-/* Accesses are told apart by elements; those of vectors and structs by words. */
+/* Accesses are told apart by elements; those of vectors and structs by words.
+ */
 static size_t granule_of(const struct __opkit_parameter *parameter)
 {
     return parameter->size > 4 ? 4 : parameter->size;
 }
 
-/* Returns the region of a buffer, joined with that of others which overlap it. */
+/* Returns the region of a buffer, joined with that of others which overlap it.
+ */
 static struct region *add_buffer(struct object *buffer, const struct __opkit_parameter *parameter)
 {
     struct object *root = root_of(buffer);
+    const struct harness_value *tensor = tensor_of(buffer);
     size_t begin = buffer->buffer.origin, end = begin + buffer->buffer.size;
     struct region *region = regions;
 
@@ -289,7 +296,7 @@ static struct region *add_buffer(struct object *buffer, const struct __opkit_par
     }
     if (region == regions + region_count) {
         region_count++;
-        *region = (struct region){.name = name_of(buffer, parameter->name),
+        *region = (struct region){.name = tensor != NULL ? tensor->name : parameter->name,
                                   .granule = granule_of(parameter),
                                   .root = root,
                                   .begin = begin,
@@ -302,6 +309,7 @@ static struct region *add_buffer(struct object *buffer, const struct __opkit_par
     region->size = end - region->begin;
     region->granule =
         region->granule < granule_of(parameter) ? region->granule : granule_of(parameter);
+    has_launched |= tensor != NULL;
     region->is_read_only &= (buffer->buffer.flags & OPKIT_CL_MEM_READ_ONLY) != 0;
     region->is_write_only &= (buffer->buffer.flags & 1 << 1) != 0;
     return region;
@@ -343,7 +351,8 @@ static void copy_in(struct region *region)
     }
 }
 
-/* Adds the regions of the arguments, of which several may be in one; returns their indices. */
+/* Adds the regions of the arguments, of which several may be in one; returns
+ * their indices. */
 static void add_arguments(const struct kernel *kernel, int *numbers)
 {
     for (unsigned i = 0; i < kernel->count; i++) {

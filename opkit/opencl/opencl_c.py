@@ -27,6 +27,7 @@ EXTENSIONS = (
 )
 """The extensions that need no pragma, or that every OpenCL 1.2 has."""
 
+_INCLUDE = re.compile(r"(?m)^[ \t]*#[ \t]*include\b.*$")
 _HALF = re.compile(r"(?m)^\s*#\s*pragma\s+OPENCL\s+EXTENSION\s+cl_khr_fp16\s*:\s*enable\b")
 _INTEGERS = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong")
 _LANES = (2, 3, 4, 8, 16)
@@ -71,6 +72,13 @@ def check_opencl_c(
         text = source.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise OpkitError(f"{source} cannot be read: {error.strerror}") from None
+    included = _INCLUDE.search(text)
+    if included is not None:
+        line = 1 + text.count("\n", 0, included.start())
+        raise OpkitError(
+            f"{source}:{line}: error: '{included[0].strip()}': the board compiles the text of this "
+            "file alone (expected the code itself)"
+        )
     result = run_clang(source, text, folder, "-fsyntax-only", *DUMP, *macros)
     messages = "\n".join(
         line for line in result.stderr.splitlines() if not _SUMMARY.match(line)

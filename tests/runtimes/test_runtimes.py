@@ -433,6 +433,7 @@ ELSEWHERE = {
     "opkit/build/host_check.py": "board",
     "opkit/files/templates/README.md": "board",
     "opkit/report/page.html": "board",
+    "opkit/opencl": r"\.vx|VX_VERSION|RKNN|PPU|[Bb]oards?",  # its language has that of .vx kernels
     "opkit/compute/half.h": "boards",
     "opkit/op.schema.json": ".*",  # the keys of all runtimes
     "opkit/toolchains": "board",

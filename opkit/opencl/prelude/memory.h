@@ -121,6 +121,8 @@ __OPKIT_STORES_ROUNDED(_rtn, __OPKIT_TOWARD_MINUS_INFINITY)
 __OPKIT_FUNCTION void wait_group_events(int count, event_t *events, uint place)
 {
     __opkit_make_copies(count, events);
+    __OPKIT_UNCHECKED(struct __opkit_work_item, &__opkit_item)->fences =
+        CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE;
     __opkit_barrier(place);
 }
 #define wait_group_events(count, events) wait_group_events(count, events, __OPKIT_PLACE)

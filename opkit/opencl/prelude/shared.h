@@ -59,6 +59,7 @@ struct __opkit_work_item {
     unsigned long local_size[3];
     unsigned int dimensions;
     volatile unsigned int is_joint; /* an access is atomic, or one by all of the group */
+    unsigned int fences; /* of the barrier that it waits at: CLK_... of work_items.h */
 };
 
 /* A parameter of a kernel, in the table __opkit_parameters_<kernel>, which a nameless one ends. */

@@ -67,6 +67,7 @@ __OPKIT_FUNCTION uint get_work_dim(void)
 #define __OPKIT_PLACE ((uint) __builtin_LINE() << 10 | (uint) __builtin_COLUMN())
 __OPKIT_FUNCTION void barrier(uint fences, uint place)
 {
+    __OPKIT_UNCHECKED(struct __opkit_work_item, &__opkit_item)->fences = fences;
     __opkit_barrier(place);
 }
 #define barrier(fences) barrier(fences, __OPKIT_PLACE)

@@ -23,7 +23,9 @@ static char *next_item_frame;
 enum {
     STACK_SIZE = 256 * 1024,
     MAX_STACK_SIZE = 8 << 20, /* without barriers */
-    PAGE = 4096
+    PAGE = 4096,
+    LOCAL_FENCE = 1, /* as in prelude/work_items.h */
+    GLOBAL_FENCE = 2
 };
 enum state {
     READY,
@@ -125,7 +127,7 @@ static void run_interleaved(struct fiber *fibers, unsigned long count)
         local_id_of(i, fibers[i].local_id);
         makecontext(&fibers[i].context, fiber_main, 0);
     }
-    __opkit_progress.phase = 0;
+    __opkit_progress.local_phase = __opkit_progress.global_phase = 0;
     while (ended < count) {
         unsigned long waiting = 0;
         first_waiting = NULL;
@@ -146,7 +148,8 @@ static void run_interleaved(struct fiber *fibers, unsigned long count)
             __opkit_event("barrier that only some work items of a group reach", NULL, 0, 0, 0,
                           waiting, first_waiting->caller);
         }
-        __opkit_progress.phase++;
+        __opkit_progress.local_phase += __opkit_item.fences & LOCAL_FENCE;
+        __opkit_progress.global_phase += (__opkit_item.fences & GLOBAL_FENCE) / GLOBAL_FENCE;
     }
     running = NULL;
 }
@@ -157,7 +160,7 @@ static void run_sequentially(unsigned long count)
 {
     volatile unsigned long k = 0; /* it survives longjmp */
 
-    __opkit_progress.phase = 0;
+    __opkit_progress.local_phase = __opkit_progress.global_phase = 0;
     next_item_frame = __builtin_frame_address(0);
     if (setjmp(next_item) != 0) {
         k++;

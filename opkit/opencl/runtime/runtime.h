@@ -37,7 +37,8 @@ struct __opkit_launch {
 struct __opkit_progress {
     uint32_t item;
     uint32_t group;
-    uint32_t phase; /* barriers that the group has passed */
+    /* barriers that the group has passed, whose fence was for this memory */
+    uint32_t local_phase, global_phase;
 };
 
 /* log.c: for the harness, and the library of the kernel. */

@@ -21,6 +21,9 @@ _CODE = clang.code(sanitize=True, debug=False, calls=True)
 FLAGS = (*clang.OPENCL, *_CODE)
 """The flags of kernels without build options; see share_precompiled."""
 
+MAX_PARAMETERS = 64
+"""As in host_opencl/emulator/emulator.h."""
+
 _KINDS = {
     "": "__OPKIT_VALUE_PARAMETER",
     "global": "__OPKIT_GLOBAL_PARAMETER",
@@ -94,6 +97,12 @@ def _with_signatures(source: Path, reading: Reading, signatures: Signatures) -> 
     """Return the declarations with the parameters as OpenCL C has them."""
     if not signatures:
         raise OpkitError(f"{source}: no kernel (expected `__kernel void name(`)")
+    for name, parameters in signatures.items():
+        if len(parameters) > MAX_PARAMETERS:
+            raise OpkitError(
+                f"{source}: kernel '{name}' has {len(parameters)} parameters (expected at most "
+                f"{MAX_PARAMETERS})"
+            )
     kernels = {
         name: replace(reading.kernels[name], parameters=tuple(map(_parameter, parameters)))
         for name, parameters in signatures.items()

@@ -74,6 +74,16 @@ __kernel void cumulate(__global const float *x, __global float *scratch, __globa
     }
 }
 
+/* The neighbors in a group, by way of global memory. */
+__kernel void neighbors(__global const float *x, __global float *scratch, __global float *y)
+{
+    size_t i = get_global_id(0), first = i - get_local_id(0);
+
+    scratch[i] = x[i];
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    y[i] = scratch[first + (get_local_id(0) + 1) % get_local_size(0)];
+}
+
 /* Histograms need atomic operations. */
 __kernel void count(__global const int *x, __global int *y)
 {

@@ -268,3 +268,19 @@ def divide_by_zero(opencl: OpenCl, file: str) -> None:
         opencl.call("clSetKernelArg", kernel, index, 8, byref(c_void_p(handle)))
     opencl.launch(kernel, [1])
     opencl.call("clFinish", opencl.queue)
+
+
+def two_nodes(library: Path, program: str, y: Array) -> Records:
+    """Launch in one run while another one, which began later, has not ended."""
+    opencl = OpenCl(library)
+    opencl.begin({"opencl:program": program}, {"y": y})
+    opencl.open()
+    kernel = kernel_of(opencl, "four")
+    opencl.begin({"opencl:program": program}, {"y": y})
+    descriptor, buffer = opencl.imported("y", bytes(y.nbytes))
+    os.close(descriptor)
+    opencl.call("clSetKernelArg", kernel, 0, 8, byref(c_void_p(buffer)))
+    opencl.launch(kernel, [y.size], [4])
+    opencl.call("clFinish", opencl.queue)
+    opencl.end()
+    return opencl.end()

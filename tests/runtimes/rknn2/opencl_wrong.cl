@@ -107,6 +107,22 @@ __kernel void overtaken(__global const float *x, __global float *y, __local floa
     y[get_global_id(0)] = other;
 }
 
+/* A fence for local memory orders nothing else. */
+__kernel void fence(__global const float *x, __global float *scratch, __global float *y)
+{
+    int i = get_local_id(0), first = get_group_id(0) * 16;
+
+    scratch[first + i] = x[first + i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    y[first + i] = scratch[first + 15 - i]; /* fence */
+}
+
+__kernel void accumulate(__global const float *x, __global float *y)
+{
+    size_t i = get_global_id(0);
+    y[i] += x[i]; /* accumulate */
+}
+
 __kernel void same(__global const float *x, __global float *y)
 {
     size_t i = get_global_id(0);

@@ -87,6 +87,10 @@ RIGHT: dict[str, tuple[Run, Mapping[str, Array]]] = {
         Run(KERNELS, "cumulate", [X, ("scratch", X.nbytes), "y", np.int32(8)], {"y": X}, [6]),
         {"y": np.cumsum(X, axis=1, dtype=np.float32)},
     ),
+    "neighbors": (
+        Run(KERNELS, "neighbors", [FLAT, ("scratch", 192), "y"], {"y": FLAT}, [48], [12]),
+        {"y": np.roll(FLAT.reshape(4, 12), -1, axis=1).ravel()},
+    ),
     "vectors": (Run(KERNELS, "vectors", [FLAT, "y"], {"y": FLAT}, [12]), {"y": lanes(FLAT)}),
     "blocks": (
         Run(KERNELS, "blocks", [FLAT, "y", ("local", 16)], {"y": FLAT}, [48], [4]),

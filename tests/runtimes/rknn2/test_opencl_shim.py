@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 
 from opkit.common.errors import OpkitError
+from opkit.runtimes.rknn2.cl_compiler import compile_cl
 from opkit.runtimes.rknn2.cl_results import read_records
 from opkit.runtimes.rknn2.find_opencl import RealOpenCl, find_opencl
-from tests.runtimes.rknn2.opencl_api import in_process, run_launches
+from tests.runtimes.rknn2.opencl_api import Run, in_process, run_launches
 from tests.runtimes.rknn2.opencl_builds import shim
-from tests.runtimes.rknn2.opencl_runs import Result
+from tests.runtimes.rknn2.opencl_runs import Result, emulate
 from tests.runtimes.rknn2.test_opencl_emulator import RIGHT
 
+OPERATORS = Path(__file__).with_name("opencl_operators.cl")
 VARIABLE = "RKNN_OP_REAL_OPENCL"
 
 
@@ -56,6 +58,33 @@ def test_right_kernels(results: dict[str, Result], name: str) -> None:
     assert result.launches[0].local_size == tuple(run.local or ())
     for output, array in expected.items():
         np.testing.assert_allclose(outputs[output], array, rtol=1e-6, atol=1e-6, strict=True)
+
+
+@pytest.mark.slow
+def test_emulator_and_pocl_agree(pocl: RealOpenCl, tmp_path: Path) -> None:
+    program = compile_cl(OPERATORS, tmp_path)
+    assert program.diagnostics == ""
+    rng = np.random.default_rng(43)
+    x = rng.standard_normal((9, 11)).astype(np.float32)
+    grid = (rng.random((7, 5, 2)) * 12 - 1).astype(np.float32)
+    rows = rng.standard_normal((6, 37)).astype(np.float32)
+    numbers = np.int32(9), np.int32(11), np.float32(2)
+    runs = [
+        Run(OPERATORS, "sample", [x, grid, "y", *numbers, np.uint32(mode)], {"y": y}, [5, 7])
+        for y in [np.empty((7, 5), np.float32)]
+        for mode in (0, 1)
+    ]
+    soft = [rows, "y", ("local", 64), np.uint32(37)]
+    runs.append(Run(OPERATORS, "soft", soft, {"y": rows}, [96], [16]))
+    emulated = emulate(program, runs)
+    real = [replace(run, attachments={"opencl:real": pocl.library}) for run in runs]
+    answers = in_process(run_launches, shim(), real, environment=pocl.environment)
+    for (outputs, result), (expected, _) in zip(emulated, answers, strict=True):
+        assert result.problems() == []
+        np.testing.assert_allclose(outputs["y"], expected["y"], rtol=1e-5, atol=1e-6)
+    exponentials = np.exp(rows - rows.max(axis=1, keepdims=True))
+    softmax = exponentials / exponentials.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(emulated[2][0]["y"], softmax, rtol=1e-5)
 
 
 def test_missing_library_is_named(tmp_path: Path) -> None:

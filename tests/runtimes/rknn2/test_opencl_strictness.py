@@ -143,6 +143,17 @@ def test_fault_is_described(program: Program, tmp_path: Path) -> None:
     assert file.read_text() == f"True {expected} (0, 0, 0)"
 
 
+def test_two_nodes_are_alive(program: Program) -> None:
+    y = np.zeros(8, np.float32)
+    records = in_process(steps.two_nodes, emulator(), str(program.library), y)
+    result, _ = read_records(records.log, records.attachments, {"y": y}, program)
+    assert result.events == []
+    assert result.unwritten == {}
+    assert result.alive == dict.fromkeys(
+        ("context", "command queue", "program", "kernel", "imported buffer"), 1
+    )
+
+
 def test_missing_finish(program: Program) -> None:
     _, result = run(program, steps.forget_finish)
     assert result.misuse == [
@@ -185,6 +196,7 @@ def test_other_program_does_not_build(program: Program) -> None:
         ("y[0] = sinf(x[0]);", "use of undeclared identifier 'sinf'"),
         ("y[0] = max(x[0], 1);", "call to 'max' is ambiguous"),
         ("y[0] = x[0]", "expected ';'"),
+        ('#include "other.h"', "the board compiles the text of this file alone"),
     ],
 )
 def test_source_that_is_not_opencl_c(tmp_path: Path, statement: str, message: str) -> None:

@@ -53,6 +53,11 @@ WRONG: dict[str, tuple[Run, str]] = {
         wrong("overtaken", X, "y", LOCAL),
         "read of an element that another work item writes 'part'",
     ),
+    "fence": (
+        wrong("fence", X, SCRATCH, "y"),
+        "read of an element that another work item writes 'scratch'",
+    ),
+    "accumulate": (wrong("accumulate"), "read of uninitialized memory 'y', 32 times"),
     "same": (wrong("same"), "write of an element that another work item writes 'y'"),
     "groups": (wrong("groups"), "write of an element that another work item reads 'y'"),
     "in_place": (wrong("in_place", X, SCRATCH, "y"), RACES),

@@ -351,8 +351,8 @@ int32_t clEnqueueNDRangeKernel(opkit_cl_queue queue_handle, opkit_cl_kernel hand
         .local_fill = (uint8_t)(fill == NULL ? 0xff : atoi(fill)),
         .begin_group = begin_group,
     };
+    static struct kernel kernel; /* large, and the operator's stack is measured */
     struct command *command;
-    struct kernel kernel;
 
     if (status != CL_SUCCESS) {
         return status;

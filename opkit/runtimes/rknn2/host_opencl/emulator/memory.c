@@ -1,7 +1,8 @@
 /*
- * What a kernel accesses in a launch. Each buffer is copied to a place of its own, far from any
- * other, so that no access beside it meets another one. Of each element it is known which work
- * items have read and written it, between which barriers.
+ * What a kernel accesses in a launch. Each buffer is copied to a place of its
+ * own, far from any other, so that no access beside it meets another one. Of
+ * each element it is known which work items have read and written it, between
+ * which barriers.
  */
 #include <sys/mman.h>
 
@@ -9,7 +10,8 @@
 
 #define GAP ((size_t)64 << 20) /* bytes before and behind a region that belong to no other */
 
-/* The accesses of an element: 0: of none, otherwise the number of a work item, from 1. */
+/* The accesses of an element: 0: of none, otherwise the number of a work item,
+ * from 1. */
 struct cell {
     uint32_t writer;
     uint32_t writer_phase;
@@ -48,7 +50,7 @@ static struct output {
     unsigned char *written; /* of each byte */
 } outputs[MAX_VALUES];
 static unsigned output_count;
-static bool has_launched;
+static bool has_launched; /* on memory of the operator's tensors */
 
 /* ---- Accesses ---- */
 
@@ -57,20 +59,25 @@ static uint32_t group_of(uint32_t item)
     return (uint32_t)((item - 1) / items);
 }
 
-/* Whether an access by a work item is before that of the running one in every order. */
-static bool is_before(uint32_t item, uint32_t phase)
+/*
+ * Whether an access by a work item is before that of the running one in every
+ * order. `now` is the number of barriers for this memory that the running one
+ * has passed.
+ */
+static bool is_before(uint32_t item, uint32_t phase, uint32_t now)
 {
     return item == __opkit_progress.item + 1 ||
-           (group_of(item) == __opkit_progress.group && phase < __opkit_progress.phase);
+           (group_of(item) == __opkit_progress.group && phase < now);
 }
 
-static bool races_with_writer(const struct cell *cell)
+static bool races_with_writer(const struct cell *cell, uint32_t now)
 {
     bool is_joint = __opkit_item.is_joint && (cell->writer_phase & JOINT) != 0;
-    return cell->writer != 0 && !is_joint && !is_before(cell->writer, cell->writer_phase & ~JOINT);
+    return cell->writer != 0 && !is_joint &&
+           !is_before(cell->writer, cell->writer_phase & ~JOINT, now);
 }
 
-static bool races_with_readers(const struct cell *cell)
+static bool races_with_readers(const struct cell *cell, uint32_t now)
 {
     uint32_t phase = cell->reader_phase & ~SEVERAL;
 
@@ -81,36 +88,37 @@ static bool races_with_readers(const struct cell *cell)
         return true;
     }
     if ((cell->reader_phase & SEVERAL) != 0) {
-        return group_of(cell->reader) != __opkit_progress.group || phase >= __opkit_progress.phase;
+        return group_of(cell->reader) != __opkit_progress.group || phase >= now;
     }
-    return !is_before(cell->reader, phase);
+    return !is_before(cell->reader, phase, now);
 }
 
-static void note_reader(struct cell *cell)
+static void note_reader(struct cell *cell, uint32_t now)
 {
     uint32_t item = __opkit_progress.item + 1;
 
     if (__opkit_item.is_joint || cell->reader == ALL_READ) {
         return;
     }
-    if (cell->reader == 0 || races_with_readers(cell) == false) {
+    if (cell->reader == 0 || !races_with_readers(cell, now)) {
         cell->reader = item;
-        cell->reader_phase = __opkit_progress.phase;
+        cell->reader_phase = now;
     } else if (group_of(cell->reader) == __opkit_progress.group) {
-        cell->reader_phase = __opkit_progress.phase | SEVERAL;
+        cell->reader_phase = now | SEVERAL;
     } else {
         cell->reader = ALL_READ;
     }
 }
 
-static void note_writer(struct cell *cell)
+static void note_writer(struct cell *cell, uint32_t now)
 {
     cell->reader = 0;
     cell->writer = __opkit_progress.item + 1;
-    cell->writer_phase = __opkit_progress.phase | (__opkit_item.is_joint ? JOINT : 0);
+    cell->writer_phase = now | (__opkit_item.is_joint ? JOINT : 0);
 }
 
-/* Reports an access at an offset; a variable in local memory is taken for one of 32 bits each. */
+/* Reports an access at an offset; a variable in local memory is taken for one
+ * of 32 bits each. */
 static void report(const char *kind, const struct region *region, size_t offset, const void *caller)
 {
     const char *name = region->name;
@@ -125,19 +133,22 @@ static void report(const char *kind, const struct region *region, size_t offset,
 }
 
 /* Returns which race an access of an element is, or NULL. */
-static const char *race_of(const struct cell *cell, bool writes)
+static const char *race_of(const struct cell *cell, bool writes, uint32_t now)
 {
-    if (races_with_writer(cell)) {
+    if (races_with_writer(cell, now)) {
         return writes ? "write of an element that another work item writes"
                       : "read of an element that another work item writes";
     }
-    return writes && races_with_readers(cell) ? "write of an element that another work item reads"
-                                              : NULL;
+    return writes && races_with_readers(cell, now)
+               ? "write of an element that another work item reads"
+               : NULL;
 }
 
 static void note_access(const struct region *region, bool writes, size_t offset, size_t size,
                         const void *caller)
 {
+    const uint32_t now =
+        region->is_local ? __opkit_progress.local_phase : __opkit_progress.global_phase;
     const char *race = NULL;
 
     if (writes ? region->is_read_only : region->is_write_only) {
@@ -152,11 +163,11 @@ static void note_access(const struct region *region, bool writes, size_t offset,
     }
     for (size_t i = offset / region->granule; i * region->granule < offset + size; i++) {
         struct cell *cell = &region->cells[i];
-        race = race == NULL ? race_of(cell, writes) : race;
+        race = race == NULL ? race_of(cell, writes, now) : race;
         if (writes) {
-            note_writer(cell);
+            note_writer(cell, now);
         } else {
-            note_reader(cell);
+            note_reader(cell, now);
         }
     }
     if (race != NULL) {
@@ -181,6 +192,7 @@ static _Noreturn void leave(const char *access, uintptr_t start, const void *cal
     bool writes = strcmp(access, "write") == 0;
     const struct region *region = region_near(start, GAP);
 
+    __opkit_item.is_joint = false; /* where an atomic function did it */
     if (region == NULL) {
         __opkit_buffer_event(
             start < GAP ? (writes ? "write through a null pointer" : "read through a null pointer")
@@ -233,7 +245,7 @@ static size_t cells_size(const struct region *region)
     return (region->size / region->granule + 1) * sizeof *region->cells;
 }
 
-/* Gives a region its memory; the last byte is the last of an element. */
+/* Gives a region its memory, between gaps. */
 static void reserve(struct region *region)
 {
     size_t whole = region->size + BASE_ALIGNMENT + 2 * GAP;
@@ -248,28 +260,32 @@ static void reserve(struct region *region)
     region->start = (unsigned char *)first;
 }
 
-static const char *name_of(const struct object *buffer, const char *parameter)
+/* Returns the operator's tensor that a buffer is, or NULL. */
+static const struct harness_value *tensor_of(const struct object *buffer)
 {
     const char *name = buffer->buffer.is_import ? buffer->buffer.import.name : "";
 
     for (unsigned i = 0; name[0] != '\0' && i < session.value_count; i++) {
         if (strcmp(session.values[i].name, name) == 0) {
-            return session.values[i].name;
+            return &session.values[i];
         }
     }
-    return parameter;
+    return NULL;
 }
 
-/* Accesses are told apart by elements; those of vectors and structs by words. */
+/* Accesses are told apart by elements; those of vectors and structs by words.
+ */
 static size_t granule_of(const struct __opkit_parameter *parameter)
 {
     return parameter->size > 4 ? 4 : parameter->size;
 }
 
-/* Returns the region of a buffer, joined with that of others which overlap it. */
+/* Returns the region of a buffer, joined with that of others which overlap it.
+ */
 static struct region *add_buffer(struct object *buffer, const struct __opkit_parameter *parameter)
 {
     struct object *root = root_of(buffer);
+    const struct harness_value *tensor = tensor_of(buffer);
     size_t begin = buffer->buffer.origin, end = begin + buffer->buffer.size;
     struct region *region = regions;
 
@@ -280,7 +296,7 @@ static struct region *add_buffer(struct object *buffer, const struct __opkit_par
     }
     if (region == regions + region_count) {
         region_count++;
-        *region = (struct region){.name = name_of(buffer, parameter->name),
+        *region = (struct region){.name = tensor != NULL ? tensor->name : parameter->name,
                                   .granule = granule_of(parameter),
                                   .root = root,
                                   .begin = begin,
@@ -293,6 +309,7 @@ static struct region *add_buffer(struct object *buffer, const struct __opkit_par
     region->size = end - region->begin;
     region->granule =
         region->granule < granule_of(parameter) ? region->granule : granule_of(parameter);
+    has_launched |= tensor != NULL;
     region->is_read_only &= (buffer->buffer.flags & OPKIT_CL_MEM_READ_ONLY) != 0;
     region->is_write_only &= (buffer->buffer.flags & 1 << 1) != 0;
     return region;
@@ -310,18 +327,32 @@ static void add_local(const char *name, size_t granule, unsigned char *start, si
     }
 }
 
+static struct output *output_of(const struct region *region)
+{
+    for (unsigned i = 0; i < output_count; i++) {
+        if (strcmp(outputs[i].value->name, region->name) == 0) {
+            return &outputs[i];
+        }
+    }
+    return NULL;
+}
+
 static void copy_in(struct region *region)
 {
     const struct buffer *buffer = &region->root->buffer;
+    const struct output *output = output_of(region);
 
     reserve(region);
     memcpy(region->start, buffer->memory + region->begin, region->size);
     if (buffer->defined != NULL) {
         region->defined = buffer->defined + region->begin;
+    } else if (output != NULL && region->size <= output->value->size) {
+        region->defined = output->written;
     }
 }
 
-/* Adds the regions of the arguments, of which several may be in one; returns their indices. */
+/* Adds the regions of the arguments, of which several may be in one; returns
+ * their indices. */
 static void add_arguments(const struct kernel *kernel, int *numbers)
 {
     for (unsigned i = 0; i < kernel->count; i++) {
@@ -384,16 +415,6 @@ void begin_group(void)
 
 /* ---- Results ---- */
 
-static struct output *output_of(const struct region *region)
-{
-    for (unsigned i = 0; i < output_count; i++) {
-        if (strcmp(outputs[i].value->name, region->name) == 0) {
-            return &outputs[i];
-        }
-    }
-    return NULL;
-}
-
 static void copy_out(const struct region *region)
 {
     struct output *output = output_of(region);
@@ -425,7 +446,6 @@ void unmap_memory(void)
         munmap(region->cells, cells_size(region));
     }
     region_count = 0;
-    has_launched = true;
 }
 
 void begin_memory(void)

@@ -62,7 +62,7 @@ static const char *rotaryembedding_read(const struct opkit_tensor *x,
     return NULL;
 }
 
-/* Checks types and shapes of the other tensors. Returns NULL, or an error message. */
+/* Checks types of floats, and all shapes. Returns NULL, or an error message. */
 static const char *rotaryembedding_check(const struct rotaryembedding_inputs *inputs,
                                          const struct opkit_tensor *y,
                                          const struct rotaryembedding_sizes *sizes)
@@ -73,9 +73,6 @@ static const char *rotaryembedding_check(const struct rotaryembedding_inputs *in
     if (x->type != OPKIT_FLOAT32 || cosines->type != OPKIT_FLOAT32 ||
         sines->type != OPKIT_FLOAT32 || y->type != OPKIT_FLOAT32) {
         return "x, cos_cache, sin_cache and y must be float16 or float32";
-    }
-    if (ids->type != OPKIT_INT64) {
-        return "position_ids must be int64";
     }
     const bool is_of_positions = cosines->rank == 3 && cosines->shape[0] == sizes->batches &&
                                  cosines->shape[1] == sizes->positions;
@@ -90,7 +87,27 @@ static const char *rotaryembedding_check(const struct rotaryembedding_inputs *in
     if (ids->rank != 2 || ids->shape[0] != sizes->batches || ids->shape[1] != sizes->positions) {
         return "position_ids must be [N, S]";
     }
-    const int64_t rows = cosines->rank == 2 ? (int64_t)cosines->shape[0] : 1;
+    if (y->rank != x->rank || memcmp(y->shape, x->shape, sizeof x->shape) != 0) {
+        return "y must have the shape of x";
+    }
+    return NULL;
+}
+
+/* Returns the number of rows that position_ids may name. */
+static int64_t rotaryembedding_rows(const struct opkit_tensor *cosines)
+{
+    return cosines->rank == 2 ? (int64_t)cosines->shape[0] : 1;
+}
+
+/* Checks the elements of position_ids. Returns NULL, or an error message. */
+static const char *rotaryembedding_check_ids(const struct opkit_tensor *ids,
+                                             const struct opkit_tensor *cosines)
+{
+    const int64_t rows = rotaryembedding_rows(cosines);
+
+    if (ids->type != OPKIT_INT64) {
+        return "position_ids must be int64";
+    }
     for (size_t i = 0; i < ids->size; i++) {
         if (ids->int64[i] < 0 || ids->int64[i] >= rows) {
             return cosines->rank == 2
@@ -98,9 +115,6 @@ static const char *rotaryembedding_check(const struct rotaryembedding_inputs *in
                        : "position_ids must be 0 with caches of 3 dimensions, which have a row "
                          "for each position";
         }
-    }
-    if (y->rank != x->rank || memcmp(y->shape, x->shape, sizeof x->shape) != 0) {
-        return "y must have the shape of x";
     }
     return NULL;
 }
@@ -153,6 +167,9 @@ static const char *rotaryembedding_compute(const struct rotaryembedding_inputs *
     const char *problem = rotaryembedding_read(&inputs->x, params, &sizes);
     if (problem == NULL) {
         problem = rotaryembedding_check(inputs, &outputs->y, &sizes);
+    }
+    if (problem == NULL) {
+        problem = rotaryembedding_check_ids(&inputs->position_ids, &inputs->cos_cache);
     }
     if (problem != NULL) {
         return problem;

@@ -36,8 +36,8 @@ INEXPRESSIBLE = {
         "doc_with_nul",
     ),
     *("elementwise_integers_in_vx", "elementwise_list_in_vx", "elementwise_same_as"),
-    *("kernel_index_1_without_vx", "kernels_duplicate", "key_twice", "merge_key"),
-    *("min_above_max", "min_nan", "choices_above_max"),
+    *("gpu_kernel_of_bools", "kernel_index_1_without_vx", "kernels_duplicate", "key_twice"),
+    *("merge_key", "min_above_max", "min_nan", "choices_above_max"),
     *("default_below_min", "default_item_outside", "default_not_in_choices"),
     *("param_key_twice", "parameters_too_many", "same_as_unknown", "threads_for_rknn"),
 }

@@ -38,6 +38,10 @@ _MEMBERS = {
 is another one than the argument's."""
 
 
+_AS_FLOATS = ("int32", "int64")
+"""The dtypes of inputs that librknnrt 1.6.0 hands over as float32; later, the CPU computes."""
+
+
 def kernel_file(spec: OpSpec) -> str:
     """Return the path of the GPU kernel."""
     return f"rknn2/{spec.lower}{KERNEL_SUFFIX}"
@@ -88,15 +92,16 @@ def complaints(spec: OpSpec) -> Iterator[Complaint]:
     if GPU not in spec.kernels:
         return
     hint = "write `kernels: [cpu]`"
-    for section, tensors in (("inputs", spec.inputs), ("outputs", spec.outputs)):
+    whole = () if spec.elementwise else _AS_FLOATS
+    for section, tensors, more in (("inputs", spec.inputs, whole), ("outputs", spec.outputs, ())):
         for tensor in tensors:
-            if tensor.dtype not in (None, "float16", "float32"):
+            if tensor.dtype not in (None, "float16", "float32", *more):
                 yield Complaint(
                     "",
                     f"the GPU kernel gets no {tensor.dtype}: librknnrt hands over float32",
                     field=f"{section}.{tensor.name}.dtype",
                     hint=hint,
-                    expected="float16, float32",
+                    expected=", ".join(("float16", "float32", *more)),
                 )
     for param in spec.params if spec.elementwise else ():
         if param not in _numbers(spec):

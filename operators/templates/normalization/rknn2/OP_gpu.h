@@ -7,7 +7,7 @@
 #include "../include/opkit/runtimes/rknn2/launch.h"
 
 enum {
-    {{ upper }}_ITEMS = 64 /* of a work group; the results of other counts are as good */
+    {{ upper }}_ITEMS = 64 /* of a work group; the kernel is correct for any count */
 };
 
 {{ own }}

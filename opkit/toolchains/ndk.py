@@ -38,7 +38,7 @@ def find(abi: Abi, options: Options) -> Compiler | Missing:
     given = f"{name}={named[name]}"
     folder = Path(os.path.expanduser(named[name])).absolute()  # noqa: PTH111 - without a home: as it is
     text = _revision(folder, given)
-    revision = tuple(map(int, text.split(".")[:2]))
+    revision = tuple(map(int, re.findall(r"\d+", text)[:2]))
     if revision < _OLDEST:
         oldest = ".".join(map(str, _OLDEST))
         raise ToolchainError(

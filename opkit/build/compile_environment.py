@@ -13,7 +13,7 @@ from opkit import toolchains
 from opkit.build.options import Request
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
-from opkit.toolchains import Compiler, ToolchainError, zig
+from opkit.toolchains import Compiler, ToolchainError, ndk, zig
 from opkit.toolchains.abi import ABIS, ANDROID_ABIS, EVERY_ABI
 from opkit.toolchains.compiler import cxx_command
 from opkit.toolchains.flags import C_LANGUAGE, CXX_LANGUAGE, EXACT, c_errors, is_cxx, optimization
@@ -92,12 +92,16 @@ def compiler_for(env: Any, abi_name: str, cxx: bool = False) -> Any:
     compact = abi.zig_compact if compiler.toolchain == "zig" else abi.gnu_compact
     fast = optimization(abi_name, compiler.toolchain)
     has_cxx = cxx or any(is_cxx(source.path) for source in env["OPERATOR"].sources)
-    is_zig = compiler.toolchain == "zig"
-    # With its version among the flags, another zig rebuilds everything; SCons need not read 180 MB.
-    version = {"ZIG_VERSION": zig.version(compiler.command[0])} if is_zig else {}
+    # With its version among the flags, another zig or NDK rebuilds everything; SCons need not read
+    # 180 MB.
+    version = {
+        f"{name.upper()}_VERSION": version_of(compiler.command[0])
+        for name, version_of in (("zig", zig.version), ("ndk", ndk.version))
+        if name == compiler.toolchain
+    }
     pages = [f"-Wl,-z,max-page-size={abi.page_size}"] if abi.page_size else []
     return env.Clone(
-        IMPLICIT_COMMAND_DEPENDENCIES=not is_zig,
+        IMPLICIT_COMMAND_DEPENDENCIES=not version,
         CC=words(compiler.command),
         CPPDEFINES=version,
         CXX=words(cxx_command(compiler)) if has_cxx else [],

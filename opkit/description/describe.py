@@ -85,7 +85,7 @@ class Target(NamedTuple):
 
     def abis_of(self, system: str) -> tuple[str, ...]:
         """Return its ABIs with a system, one of SYSTEMS, the default first."""
-        return self.abis if system == LINUX else (*self.android_abis,)
+        return self.abis if system == LINUX else tuple(self.android_abis)
 
     def folder(self, abi: str) -> str:
         """Return the folder of its products in `build/`: the default ABI's has the plain name."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class Abi:
     """An ABI: processor, C library and its version. All differences between ABIs are here.
 
-    Android's have another C library, of which every version has what libraries may call, and one
-    compiler: the attributes of glibc, zig and GCC are empty there, ndk_flags are not.
+    Those of Android have bionic for a C library, and the NDK's clang for a compiler. The attributes
+    about glibc, zig and GCC are empty there; ndk_flags are empty elsewhere.
 
     Attributes:
         name: its name in `build/` and messages, such as `aarch64`.
@@ -103,8 +103,8 @@ ABIS: dict[str, Abi] = {
 """Name -> ABI of Linux, in the order in which they are listed."""
 
 ANDROID_API = 24
-"""The API level of Android's ABIs, Android 7: the one for which the vendors build their programs.
-Later systems load what is built for it."""
+"""The API level that libraries are linked for, that of Android 7: the vendors of boards link theirs
+for it. Later systems load them, too."""
 
 ANDROID_ABIS: dict[str, Abi] = {
     abi.name: abi
@@ -113,7 +113,7 @@ ANDROID_ABIS: dict[str, Abi] = {
             name="arm64-v8a",
             triple="aarch64-linux-android",
             elf="EM_AARCH64 64-bit little-endian",
-            # No page size at compile time, either.
+            # The macro: no header defines a page size.
             ndk_flags=("-mcpu=cortex-a35", "-D__BIONIC_NO_PAGE_SIZE_MACRO"),
             page_size=16 << 10,
         ),

@@ -17,7 +17,7 @@ _HOST = "linux-x86_64"
 _CLANG = f"toolchains/llvm/prebuilt/{_HOST}/bin/clang"
 _SYSROOT = f"toolchains/llvm/prebuilt/{_HOST}/sysroot"
 _PROPERTIES = "source.properties"
-_REVISION = re.compile(r"^Pkg\.Revision\s*=\s*(\d{1,4})\.(\d{1,4})(\S*)", re.MULTILINE)
+_REVISION = re.compile(r"^Pkg\.Revision\s*=\s*(\d{1,4}\.\d{1,4}(?:[.-][\w.-]+)?)\s*$", re.MULTILINE)
 
 
 def find(abi: Abi, options: Options) -> Compiler | Missing:
@@ -37,7 +37,8 @@ def find(abi: Abi, options: Options) -> Compiler | Missing:
         )
     given = f"{name}={named[name]}"
     folder = Path(os.path.expanduser(named[name])).absolute()  # noqa: PTH111 - without a home: as it is
-    revision, text = _revision(folder, given)
+    text = _revision(folder, given)
+    revision = tuple(map(int, re.findall(r"\d+", text)[:2]))
     if revision < _OLDEST:
         oldest = ".".join(map(str, _OLDEST))
         raise ToolchainError(
@@ -64,8 +65,14 @@ def find(abi: Abi, options: Options) -> Compiler | Missing:
     return Compiler("ndk", abi.name, (clang, target, *places), abi.ndk_flags)
 
 
-def _revision(folder: Path, given: str) -> tuple[tuple[int, int], str]:
-    """Return the numbers of an NDK's revision, and the whole text.
+def version(program: str) -> str:
+    """Return the revision of the NDK of a clang."""
+    folder = Path(program.removesuffix(_CLANG))
+    return _revision(folder, str(folder))
+
+
+def _revision(folder: Path, given: str) -> str:
+    """Return the revision of an NDK, such as 27.2.12479018.
 
     Raises:
         ToolchainError: the folder is not an NDK's.
@@ -80,8 +87,7 @@ def _revision(folder: Path, given: str) -> tuple[tuple[int, int], str]:
     found = _REVISION.search(properties)
     if found is None:
         raise ToolchainError(f"{given}: {folder / _PROPERTIES} has no line 'Pkg.Revision = ...'")
-    major, minor, rest = found.groups()
-    return (int(major), int(minor)), f"{major}.{minor}{rest}"
+    return found[1]
 
 
 def _libraries(folder: Path, abi: Abi, is_unified: bool) -> Path:

@@ -41,6 +41,8 @@ __aeabi_memclr __aeabi_memclr4 __aeabi_memclr8 __aeabi_memcpy __aeabi_memcpy4 __
 __aeabi_memmove __aeabi_memmove4 __aeabi_memset __aeabi_memset4 __aeabi_memset8 __aeabi_ul2d
 __aeabi_ul2f __aeabi_uldivmod
 """
+# Bionic declares it for API level 29 and later.
+_YOUNGER = "timespec_get"
 # Bionic's headers declare everything, whatever the standard.
 _AS_BIONIC = "-D_DEFAULT_SOURCE"
 
@@ -94,8 +96,13 @@ def _link_headers(folder: Path, abi: Abi, of_zig: Path) -> None:
     else:
         own = of_zig / ("aarch64-linux-musl" if is_64_bit else "arm-linux-musl")
         common = [of_zig / "generic-musl"]
-    for place in common if not folder.exists() else ():
-        shutil.copytree(place, folder, copy_function=os.symlink, dirs_exist_ok=True)
+    if not folder.exists():
+        for place in common:
+            shutil.copytree(place, folder, copy_function=os.symlink, dirs_exist_ok=True)
+        if not bionic:
+            text = (folder / "time.h").read_text()
+            (folder / "time.h").unlink()
+            (folder / "time.h").write_text(text.replace(_YOUNGER, f"{_YOUNGER}_of_29"))
     (folder / folder_name(abi)).symlink_to(own)
 
 

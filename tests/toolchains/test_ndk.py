@@ -53,7 +53,9 @@ def refused(abi: str, ndk: str | Path = "") -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("revision", ["19.0.5232133", REVISION, "29.0.13113456-beta1"])
+@pytest.mark.parametrize(
+    "revision", ["19.0.5232133", REVISION, "28.0-beta1", "29.0.13113456-beta1"]
+)
 def test_target_alone_selects_the_abi(revision: str, tmp_path: Path) -> None:
     ndk = unpack(tmp_path / "ndk", revision)
     targets = {ARM64: "aarch64-linux-android24", ARM: "armv7a-linux-androideabi24"}

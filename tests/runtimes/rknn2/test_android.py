@@ -109,6 +109,16 @@ def test_r18(abi: str, built: Repository, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_another_ndk_in_the_folder_rebuilds(built: Repository, tmp_path: Path) -> None:
+    copy, own = built.copy(tmp_path), make_ndk(tmp_path)
+    arguments = ("target=rk3588", "os=android", f"ndk={own}")
+    copy.scons(*arguments)
+    assert "up to date" in copy.scons(*arguments).stdout
+    (own / "source.properties").write_text("Pkg.Revision = 28.0.12433566-beta1\n")
+    assert "compile build/rknn2/arm64-v8a/rknn2/blend_plugin.c.o" in copy.scons(*arguments).stdout
+
+
+@pytest.mark.slow
 def test_every_target_with_android(built: Repository, tmp_path: Path) -> None:
     copy = built.copy(tmp_path)
     copy.scons("target=all", "os=android")

@@ -1,4 +1,4 @@
-/* The launch of the GPU kernel of GridSample: its work items, and its arguments behind the tensors. */
+/* The launch of the GPU kernel of GridSample. */
 #ifndef GRIDSAMPLE_GPU_H
 #define GRIDSAMPLE_GPU_H
 
@@ -39,6 +39,7 @@ static const char *gridsample_launch(const struct gridsample_inputs *inputs,
     opkit_add_int(launch, (int32_t)method.rows);
     opkit_add_int(launch, (int32_t)method.columns);
     opkit_add_int(launch, (int32_t)locations);
+    opkit_add_int(launch, (int32_t)x->shape[0]);
     return NULL;
 }
 

@@ -120,14 +120,15 @@ __kernel void gridsample_kernel(
     const int slices,
     const int rows,
     const int columns,
-    const int locations)
+    const int locations,
+    const int images)
 {
     const int location = (int)get_global_id(0);
     const int image = (int)get_global_id(1);
     const int pixels = slices * rows * columns;
     struct neighbors in_slices, in_rows, in_columns;
 
-    if (location >= locations) {
+    if (location >= locations || image >= images) {
         return;
     }
     grid += (image * locations + location) * axes;

@@ -51,7 +51,7 @@ def test_operator_copies(library: Path, host: Path, dtype: str) -> None:
     ("entry", "problem"),
     [
         ("no_operator", "get_rknn_custom_op returns NULL"),
-        ("for_gpu", "target is not RKNN_TARGET_TYPE_CPU"),
+        ("for_gpu", "cl_kernel_name is empty, or cl_kernel_source is NULL"),
         ("without_type", "op_type is empty, or not terminated"),
         ("endless_type", "op_type is empty, or not terminated"),
         ("without_compute", "compute is NULL"),

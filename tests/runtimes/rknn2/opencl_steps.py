@@ -286,3 +286,19 @@ def two_nodes(library: Path, program: str, y: Array) -> Records:
     opencl.call("clFinish", opencl.queue)
     opencl.end()
     return opencl.end()
+
+
+def statuses_of_platforms(opencl: OpenCl) -> list[int]:
+    """Ask for platforms and devices in valid and invalid ways."""
+    platforms, count = (c_void_p * 2)(), ctypes.c_uint32()
+    found = [
+        opencl.library.clGetPlatformIDs(1, None, byref(count)),
+        opencl.library.clGetPlatformIDs(0, platforms, None),
+        opencl.library.clGetPlatformIDs(0, None, None),
+        opencl.library.clGetDeviceIDs(opencl.platform, 4, 5, None, byref(count)),
+        opencl.library.clGetDeviceIDs(opencl.platform, 2, 1, platforms, None),
+        opencl.library.clGetDeviceIDs(opencl.platform, 0, 1, platforms, None),
+        opencl.library.clGetDeviceIDs(None, 4, 1, platforms, None),
+        opencl.library.clGetPlatformInfo(opencl.platform, 0x902, 3, platforms, None),
+    ]
+    return [*found, count.value]

@@ -49,6 +49,11 @@ def run(
 # ---- Statuses ------------------------------------------------------------------------------------
 
 
+def test_statuses_of_platforms(program: Program) -> None:
+    found, _ = run(program, steps.statuses_of_platforms)
+    assert found == [0, -30, -30, 0, -1, -31, -32, -30, 1]
+
+
 def test_statuses_of_launches(program: Program) -> None:
     found, result = run(program, steps.statuses_of_launches)
     assert found == {

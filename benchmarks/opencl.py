@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import results_file
-from opkit.opencl.pc_compiler import compile_vx
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from tests.runtimes.rknn.vx.support import INTEGERS, launch, run_vx
 
 COMMAND = "python -m benchmarks.opencl --output benchmarks"

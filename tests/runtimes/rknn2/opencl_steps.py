@@ -258,7 +258,8 @@ def divide_by_zero(opencl: OpenCl, file: str) -> None:
         text = ctypes.create_string_buffer(256)
         fault = _Fault(signal=number, stack_pointer=ctypes.addressof(stack))
         is_described = opencl.library.opkit_opencl_describe_fault(byref(fault), text, 256)
-        Path(file).write_text(f"{bool(is_described)} {text.value.decode()}")
+        log = opencl.end().log
+        Path(file).write_text(f"{bool(is_described)} {text.value.decode()}\n{log}")
         os._exit(0)
 
     handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(describe)

@@ -145,7 +145,12 @@ def test_fault_is_described(program: Program, tmp_path: Path) -> None:
     attachments = {"opencl:program": str(program.library)}
     in_process(steps.perform, emulator(), attachments, {}, task, answers=False)
     expected = "divides by zero, or its quotient does not fit in GPU kernel 'by_zero', work item"
-    assert file.read_text() == f"True {expected} (0, 0, 0)"
+    described, log = file.read_text().splitlines()
+    assert described == f"True {expected} (0, 0, 0)"
+    assert "launch\\tby_zero\\t1\\t1" in log
+    assert "undefined" in log
+    assert "division by zero" in log
+    assert "alive" not in log
 
 
 def test_two_nodes_are_alive(program: Program) -> None:

@@ -45,13 +45,11 @@ class ClParameter:
     Attributes:
         name: its name.
         space: `global`, `constant` or `local` of a pointer; empty of a value.
-        constant: whether the kernel cannot write through the pointer.
         type: the type of the value, or of an element behind the pointer; without qualifiers.
     """
 
     name: str
     space: str
-    constant: bool
     type: str
 
 
@@ -130,10 +128,9 @@ def _parameters(function: Node, source: Path) -> Iterator[ClParameter]:
             )
         if star:
             space = next(each for each in _SPACES if f"__{each}" in pointee)
-            constant = space == "constant" or bool(re.search(r"\bconst\b", pointee))
-            yield ClParameter(name, space, constant, _plain(pointee))
+            yield ClParameter(name, space, _plain(pointee))
         else:
-            yield ClParameter(name, "", True, _plain(type_))
+            yield ClParameter(name, "", _plain(type_))
 
 
 def _plain(type_: str) -> str:

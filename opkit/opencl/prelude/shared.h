@@ -66,7 +66,7 @@ struct __opkit_work_item {
 struct __opkit_parameter {
     char name[64];
     int kind; /* enum __opkit_parameter_kind */
-    int is_constant; /* a pointer to const */
+    int type; /* of elements behind the pointer: enum __opkit_type; -1: of a struct or a value */
     unsigned long size; /* bytes of a value; of an element behind a pointer */
 };
 

@@ -30,6 +30,16 @@ _KINDS = {
     "constant": "__OPKIT_CONSTANT_PARAMETER",
     "local": "__OPKIT_LOCAL_PARAMETER",
 }
+# The elements of a pointer -> how prelude/shared.h names their type
+_TYPES = {
+    "float": "__OPKIT_FLOAT32",
+    "half": "__OPKIT_FLOAT16",
+    **{
+        f"{sign}{name}": f"__OPKIT_{'UINT' if sign else 'INT'}{bits}"
+        for name, bits in {"char": 8, "short": 16, "int": 32, "long": 64}.items()
+        for sign in ("", "u", "unsigned ")
+    },
+}
 # Options of clBuildProgram without an effect on a result here: products and sums are not fused.
 _IGNORED = frozenset(
     (
@@ -134,8 +144,8 @@ def _tables(source: Path, reading: Reading, signatures: Signatures, options: str
 
 def _row(parameter: ClParameter) -> str:
     size = f"sizeof({parameter.type})" if parameter.type != "void" else "1"
-    constant = int(parameter.constant)
-    return f'{{"{parameter.name[:63]}", {_KINDS[parameter.space]}, {constant}, {size}}}, '
+    type_ = _TYPES.get(parameter.type.rstrip("0123456789"), "-1") if parameter.space else "-1"
+    return f'{{"{parameter.name[:63]}", {_KINDS[parameter.space]}, {type_}, {size}}}, '
 
 
 def _needs(kernel: VxKernel) -> str:

@@ -256,7 +256,8 @@ def divide_by_zero(opencl: OpenCl, file: str) -> None:
         text = ctypes.create_string_buffer(256)
         fault = _Fault(signal=number, stack_pointer=ctypes.addressof(stack))
         is_described = opencl.library.opkit_opencl_describe_fault(byref(fault), text, 256)
-        Path(file).write_text(f"{bool(is_described)} {text.value.decode()}")
+        log = opencl.end().log
+        Path(file).write_text(f"{bool(is_described)} {text.value.decode()}\n{log}")
         os._exit(0)
 
     handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(describe)
@@ -284,3 +285,19 @@ def two_nodes(library: Path, program: str, y: Array) -> Records:
     opencl.call("clFinish", opencl.queue)
     opencl.end()
     return opencl.end()
+
+
+def statuses_of_platforms(opencl: OpenCl) -> list[int]:
+    """Ask for platforms and devices in valid and invalid ways."""
+    platforms, count = (c_void_p * 2)(), ctypes.c_uint32()
+    found = [
+        opencl.library.clGetPlatformIDs(1, None, byref(count)),
+        opencl.library.clGetPlatformIDs(0, platforms, None),
+        opencl.library.clGetPlatformIDs(0, None, None),
+        opencl.library.clGetDeviceIDs(opencl.platform, 4, 5, None, byref(count)),
+        opencl.library.clGetDeviceIDs(opencl.platform, 2, 1, platforms, None),
+        opencl.library.clGetDeviceIDs(opencl.platform, 0, 1, platforms, None),
+        opencl.library.clGetDeviceIDs(None, 4, 1, platforms, None),
+        opencl.library.clGetPlatformInfo(opencl.platform, 0x902, 3, platforms, None),
+    ]
+    return [*found, count.value]

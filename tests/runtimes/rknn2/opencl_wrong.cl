@@ -205,6 +205,16 @@ __kernel void by_zero(__global const int *x, __global int *y)
     y[i] = 10 / x[i];
 }
 
+__kernel void integers(__global const float *x, __global int *y)
+{
+    y[get_global_id(0)] = convert_int_rte(x[get_global_id(0)]);
+}
+
+__kernel void halves(__global const float *x, __global half *y)
+{
+    vstore_half(x[get_global_id(0)], get_global_id(0), y);
+}
+
 __kernel void right(__global const float *x, __global float *y)
 {
     y[get_global_id(0)] = x[get_global_id(0)];

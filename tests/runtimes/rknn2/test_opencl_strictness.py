@@ -49,6 +49,11 @@ def run(
 # ---- Statuses ------------------------------------------------------------------------------------
 
 
+def test_statuses_of_platforms(program: Program) -> None:
+    found, _ = run(program, steps.statuses_of_platforms)
+    assert found == [0, -30, -30, 0, -1, -31, -32, -30, 1]
+
+
 def test_statuses_of_launches(program: Program) -> None:
     found, result = run(program, steps.statuses_of_launches)
     assert found == {
@@ -140,7 +145,12 @@ def test_fault_is_described(program: Program, tmp_path: Path) -> None:
     attachments = {"opencl:program": str(program.library)}
     in_process(steps.perform, emulator(), attachments, {}, task, answers=False)
     expected = "divides by zero, or its quotient does not fit in GPU kernel 'by_zero', work item"
-    assert file.read_text() == f"True {expected} (0, 0, 0)"
+    described, log = file.read_text().splitlines()
+    assert described == f"True {expected} (0, 0, 0)"
+    assert "launch\\tby_zero\\t1\\t1" in log
+    assert "undefined" in log
+    assert "division by zero" in log
+    assert "alive" not in log
 
 
 def test_two_nodes_are_alive(program: Program) -> None:

@@ -72,6 +72,11 @@ WRONG: dict[str, tuple[Run, str]] = {
     "cast": (wrong("cast", X, "y", y=INTEGERS), "outside of the integer type's range"),
 }
 NO_LINE = {
+    "integers": (
+        wrong("integers"),
+        "parameter 'y' of the kernel does not point to float32, which tensor 'y' has",
+    ),
+    "halves": (wrong("halves"), "output 'y': the GPU kernel never wrote 16 elements"),
     "missing": (
         wrong("missing"),
         "output 'y': the GPU kernel never wrote 2 elements; the first is y[30]",

@@ -169,10 +169,10 @@ void begin_session(const struct harness_invocation *invocation, harness_record_f
     read_platform(attachment("opencl:platform"));
 }
 
-void end_session(void)
+void end_session(bool counts)
 {
     runs--;
-    for (int kind = 0; runs == 0 && kind < OBJECT_KINDS; kind++) {
+    for (int kind = 0; counts && runs == 0 && kind < OBJECT_KINDS; kind++) {
         if (alive[kind] > 0) {
             log_line("alive\t%s\t%ld", object_names[kind], alive[kind]);
         }

@@ -86,6 +86,7 @@ EXPORTED opkit_cl_buffer clImportMemoryARM(opkit_cl_context context, uint64_t fl
 
 EXPORTED void opkit_opencl_begin(const struct harness_invocation *invocation,
                                  harness_record_f *record);
+/* Records what the operator did; also after a fault in it. Without a run it does nothing. */
 EXPORTED void opkit_opencl_end(void);
 /* Describes a signal while a kernel runs, or returns false: none runs. */
 EXPORTED bool opkit_opencl_describe_fault(struct harness_fault *fault, char *text, size_t size);
@@ -100,8 +101,8 @@ extern const char *const object_names[OBJECT_KINDS];
 
 /* session.c */
 void begin_session(const struct harness_invocation *invocation, harness_record_f *record);
-/* Records the objects that are alive, unless another node is. */
-void end_session(void);
+/* `counts`: records the objects that are alive, unless another node is. */
+void end_session(bool counts);
 struct session {
     harness_record_f *record; /* NULL: outside of a run */
     struct harness_value values[MAX_VALUES]; /* their bytes may be gone */

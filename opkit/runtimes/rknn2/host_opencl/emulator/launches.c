@@ -400,6 +400,15 @@ void opkit_opencl_begin(const struct harness_invocation *invocation, harness_rec
 
 void opkit_opencl_end(void)
 {
+    if (session.record == NULL) {
+        return;
+    }
+    if (run.command != NULL) { /* after a fault: its memory is as the kernel left it */
+        command_count = 0;
+        __opkit_report_events();
+        end_session(false);
+        return;
+    }
     if (command_count > 0) {
         log_line("misuse\tthe operator ends before clFinish has waited for its commands");
     }
@@ -408,7 +417,7 @@ void opkit_opencl_end(void)
     }
     __opkit_report_events();
     report_outputs();
-    end_session();
+    end_session(true);
 }
 
 bool opkit_opencl_describe_fault(struct harness_fault *fault, char *text, size_t size)

@@ -273,6 +273,36 @@ static const struct harness_value *tensor_of(const struct object *buffer)
     return NULL;
 }
 
+/* Reports a parameter that is a pointer to elements of another type than the tensor's. */
+static void check_type(const struct __opkit_parameter *parameter,
+                       const struct harness_value *tensor)
+{
+    static const struct {
+        const char *name;
+        int type; /* enum __opkit_type; -1: elements that no pointer has */
+    } TYPES[] = {
+        [HARNESS_BOOL] = {"bool", -1},
+        [HARNESS_CHAR] = {"char", -1},
+        [HARNESS_INT8] = {"int8", __OPKIT_INT8},
+        [HARNESS_UINT8] = {"uint8", __OPKIT_UINT8},
+        [HARNESS_INT16] = {"int16", __OPKIT_INT16},
+        [HARNESS_UINT16] = {"uint16", __OPKIT_UINT16},
+        [HARNESS_INT32] = {"int32", __OPKIT_INT32},
+        [HARNESS_UINT32] = {"uint32", __OPKIT_UINT32},
+        [HARNESS_INT64] = {"int64", __OPKIT_INT64},
+        [HARNESS_UINT64] = {"uint64", __OPKIT_UINT64},
+        [HARNESS_FLOAT16] = {"float16", __OPKIT_FLOAT16},
+        [HARNESS_FLOAT32] = {"float32", __OPKIT_FLOAT32},
+        [HARNESS_FLOAT64] = {"float64", __OPKIT_FLOAT64},
+    };
+
+    if (parameter->type >= 0 && TYPES[tensor->type].type >= 0 &&
+        parameter->type != TYPES[tensor->type].type) {
+        log_line("misuse\tparameter '%s' of the kernel does not point to %s, which tensor '%s' has",
+                 parameter->name, TYPES[tensor->type].name, tensor->name);
+    }
+}
+
 /* Accesses are told apart by elements; those of vectors and structs by words.
  */
 static size_t granule_of(const struct __opkit_parameter *parameter)
@@ -309,7 +339,10 @@ static struct region *add_buffer(struct object *buffer, const struct __opkit_par
     region->size = end - region->begin;
     region->granule =
         region->granule < granule_of(parameter) ? region->granule : granule_of(parameter);
-    has_launched |= tensor != NULL;
+    if (tensor != NULL) {
+        has_launched = true;
+        check_type(parameter, tensor);
+    }
     region->is_read_only &= (buffer->buffer.flags & OPKIT_CL_MEM_READ_ONLY) != 0;
     region->is_write_only &= (buffer->buffer.flags & 1 << 1) != 0;
     return region;

@@ -20,7 +20,7 @@ int32_t clGetPlatformIDs(uint32_t count, opkit_cl_platform *platforms, uint32_t 
     if (status != CL_SUCCESS) {
         return status;
     }
-    if ((count == 0) != (platforms == NULL) || (platforms == NULL && found == NULL)) {
+    if ((platforms != NULL && count == 0) || (platforms == NULL && found == NULL)) {
         return CL_INVALID_VALUE;
     }
     if (platforms != NULL) {
@@ -89,7 +89,7 @@ int32_t clGetDeviceIDs(opkit_cl_platform platform, uint64_t type, uint32_t count
     if (type == 0 || (type >= ANY && type != UINT32_MAX)) {
         return CL_INVALID_DEVICE_TYPE;
     }
-    if ((count == 0) != (devices == NULL) || (devices == NULL && found == NULL)) {
+    if ((devices != NULL && count == 0) || (devices == NULL && found == NULL)) {
         return CL_INVALID_VALUE;
     }
     if ((type & (DEFAULT | OPKIT_CL_DEVICE_TYPE_GPU)) == 0) {

@@ -110,12 +110,15 @@ void opkit_opencl_begin(const struct harness_invocation *invocation, harness_rec
 
 void opkit_opencl_end(void)
 {
+    if (session.record == NULL) {
+        return;
+    }
     if (pending > 0) {
         log_line("misuse\tthe operator ends before clFinish has waited for its commands");
         pending = 0;
     }
     unmap_released();
-    end_session();
+    end_session(true);
 }
 
 bool opkit_opencl_describe_fault(struct harness_fault *fault, char *text, size_t size)

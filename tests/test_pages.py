@@ -58,8 +58,10 @@ ELSEWHERE = {
 }
 """Page -> the module that runs its commands."""
 _VENDOR = "needs the vendor's library, which is not the project's to give"
+_POCL = "downloads 60 MB; .ci/opencl_environment installs the same for test_opencl_shim.py"
 _SYSTEM = "installs packages of the system as root"
 NOT_ON_A_PC = {
+    "pip install pyopencl pocl-binary-distribution": _POCL,
     "scons check driver=rknpu/drivers/linux-armhf-puma-mini/usr/lib": _VENDOR,
     "scons check librknnrt=rknn-toolkit2/rknpu2/runtime/Linux/librknn_api/armhf/librknnrt.so": (
         _VENDOR

@@ -128,7 +128,7 @@ def scalar_in_opencl(spec: OpSpec, text: str, kernel: Kernel) -> str:
 def function_name(name: str, kernel: Kernel) -> str:
     """Return a function's name beside the kernel.
 
-    It does not begin with the kernel's name: a board would take the function for a VX kernel.
+    It does not begin with the kernel's name, by whose beginning some drivers find kernels.
     """
     if not name.startswith(kernel.name):
         return name

@@ -103,8 +103,7 @@ ABIS: dict[str, Abi] = {
 """Name -> ABI of Linux, in the order in which they are listed."""
 
 ANDROID_API = 24
-"""The API level that libraries are linked for, that of Android 7: the vendors of boards link theirs
-for it. Later systems load them, too."""
+"""The API level that libraries are linked for: that of Android 7. Later systems load them, too."""
 
 ANDROID_ABIS: dict[str, Abi] = {
     abi.name: abi

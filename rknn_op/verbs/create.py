@@ -127,6 +127,7 @@ if TYPE_CHECKING:
     "kernels",
     multiple=True,
     metavar="NAME",
+    shell_complete=values.kernels,
     help="A kernel besides the CPU kernel, instead of the description's: gpu or vx.",
 )
 @click.option(

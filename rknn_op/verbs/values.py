@@ -64,6 +64,14 @@ def runtimes() -> Iterable[str]:
 
 
 @starting
+def kernels() -> Iterable[str]:
+    """Return the names of the kernels besides the CPU kernel."""
+    from opkit.runtimes import available
+
+    return [name for each in available().values() for name in each.describe.kernels]
+
+
+@starting
 def targets() -> Iterable[str]:
     """Return the names of the targets."""
     from rknn_op import known_targets

@@ -54,6 +54,7 @@ def test_every_option_has_values() -> None:
     [
         ("create --target", "RV11", ["rv1109", "rv1126", "rv1126b"]),
         ("create --runtime", "rknn", ["rknn", "rknn2"]),
+        ("create --kernel", "", ["vx", "gpu"]),
         ("create --license", "m", ["MIT"]),
         ("create --extras", "", ["none", "ci", "all"]),
         ("create --library", "gelu", ["Gelu"]),

@@ -68,7 +68,7 @@ def test_shared_files_are_at_the_root_alone(made: Path, alone: Path) -> None:
     assert files >= SHARED
     at_the_root = {path for path in files if not path.startswith(("One/", "Two/"))}
     assert at_the_root - SHARED == {
-        *("README.md", "docs/vx.md", "rknn-op.toml"),
+        *("README.md", "docs/gpu.md", "docs/vx.md", "rknn-op.toml"),
         *(".github/actions/operators/action.yml", manifest.PATH),
     }
     member, whole = snapshot(made / "One"), snapshot(alone)

@@ -347,6 +347,7 @@ STICK = Given(
         name="stick",
         limits=Limits("the stick", name_length=9, parameters=3, rank=2, items=4),
         type_refusal=lambda _: "",
+        complaints=lambda _: (),
     )
 )
 """A runtime that takes less of everything, but lists of floats."""

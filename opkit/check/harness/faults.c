@@ -172,9 +172,7 @@ static void on_signal(int number, siginfo_t *information, void *context)
 
     reset_handlers();
     stop_timer();
-    if (runtime->describe_fault != NULL) {
-        runtime->describe_fault(&fault, what, sizeof what);
-    } else {
+    if (runtime->describe_fault == NULL || !runtime->describe_fault(&fault, what, sizeof what)) {
         explain(&fault, what, sizeof what);
     }
     record_text("fault", "%s %s%s%s", stage.phase != NULL ? *stage.phase : stage.name, what,

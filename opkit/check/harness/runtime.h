@@ -146,9 +146,9 @@ struct harness_runtime {
     bool (*explain)(const void *address, char *text, size_t size);
     /*
      * Describes a fault in the third person, "overflows its stack", in place of the harness, and
-     * sets the instruction to the kernel's. NULL: the harness describes the fault.
+     * sets the instruction to the kernel's. NULL, or false: the harness describes the fault.
      */
-    void (*describe_fault)(struct harness_fault *fault, char *text, size_t size);
+    bool (*describe_fault)(struct harness_fault *fault, char *text, size_t size);
     /* The names of the stages in messages. */
     const char *stage_names[HARNESS_STAGES];
     /* The name of the current phase: "the initializer"; NULL: messages use the stage's name. */

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from opkit.files.skeletons import once_only_files
+from opkit.runtimes import parse
 from tests.runtimes.rknn2.gpu_operators import (
     BLEND,
     BLEND_SCALAR,
@@ -91,3 +93,46 @@ def test_failure_of_opencl_lets_the_cpu_compute(blend: GpuOperator, failure: str
     assert result.printed == f"Blend: {FAILURES[failure]}; the CPU computes"
     assert found.alive == {}
     np.testing.assert_array_equal(result.outputs["count"], X + np.float32(1.5) * COLUMN)
+
+
+SPIN = """\
+__kernel void spin_kernel(__global const float *x, __global float *y, const int count)
+{
+    const int i = (int)get_global_id(0);
+
+    while (x[i] > 0.0f) {
+    }
+    y[i] = 1.0f / (float)(int)x[i];
+    if ((int)x[i] / (int)x[i] > count) {
+        y[i] = 0.0f;
+    }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def spin(tmp_path_factory: pytest.TempPathFactory, host: Path) -> GpuOperator:
+    text = (
+        "name: Spin\nruntimes: [rknn2]\nkernels: [cpu, gpu]\n"
+        "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
+    )
+    math = once_only_files(parse(text), [])["spin_compute.h"]
+    folder = tmp_path_factory.mktemp("spin")
+    return build_gpu_operator(folder, host, text, math, {"rknn2/spin_kernel.cl": SPIN})
+
+
+@pytest.mark.parametrize(
+    ("number", "problem"),
+    [
+        (1, "compute did not end in time in GPU kernel 'spin_kernel', work item (2, 0, 0)"),
+        (0, "compute divides by zero, or its quotient does not fit in GPU kernel 'spin_kernel'"),
+    ],
+)
+def test_fault_in_a_kernel_is_described(spin: GpuOperator, number: int, problem: str) -> None:
+    x = np.array([-1, -1, number, -1], np.float32)
+    result, _ = spin.run({"x": x}, {}, {"y": ((4,), "float32")})
+    assert problem in result.fault
+    good = np.full(4, -1, np.float32)
+    result, found = spin.run({"x": good}, {}, {"y": ((4,), "float32")})
+    assert (result.fault, found.problems()) == ("", [])
+    np.testing.assert_array_equal(result.outputs["y"], good)

@@ -53,6 +53,7 @@ static struct node {
     struct tensors inputs;
     struct tensors outputs;
     bool is_initialized;
+    bool has_gpu; /* from gpu_open to gpu_close */
 } *run; /* the node of the running stage */
 
 static const char *phase;
@@ -329,6 +330,7 @@ static int prepare(void *entry, const struct harness_invocation *invocation,
     }
     if (is_on_gpu()) {
         problem = gpu_open(invocation, record, &run->context.gpu_ctx);
+        run->has_gpu = true;
         if (problem == NULL &&
             (!add_gpu_memory(&run->inputs, false) || !add_gpu_memory(&run->outputs, true))) {
             problem = "not enough memory for the tensors";
@@ -404,10 +406,11 @@ static int clean_up(void *node)
     guarded_memory_set_active(false);
     compare(&run->inputs);
     compare(&run->outputs);
-    if (is_on_gpu()) {
+    if (run->has_gpu) {
         take_gpu_memory(&run->inputs, false);
         take_gpu_memory(&run->outputs, true);
         gpu_close();
+        run->has_gpu = false;
     }
     guarded_values_delete(run->invocation, run->values);
     guarded_memory_end();
@@ -416,6 +419,9 @@ static int clean_up(void *node)
 
 static void report(void)
 {
+    if (run != NULL && run->has_gpu) { /* clean_up did not run */
+        gpu_abandon();
+    }
 }
 
 RKNN_CUSTOM_OP_EXPORT extern const struct harness_runtime harness_runtime;
@@ -424,6 +430,7 @@ const struct harness_runtime harness_runtime = {
     .stages = {set_up, process, clean_up},
     .report = report,
     .explain = guarded_memory_explain,
+    .describe_fault = gpu_describe_fault,
     .stage_names = {"init", "compute", "destroy"},
     .phase = &phase,
     .begin_profile = profile_begin,

@@ -12,6 +12,7 @@
 
 static struct opkit_opencl cl;
 static void (*end_session)(void);
+static bool (*describe)(struct harness_fault *fault, char *text, size_t size);
 static rknn_gpu_op_context shared; /* by all nodes of a thread, as librknnrt does */
 static rknn_gpu_op_context another;
 static opkit_cl_device device;
@@ -65,6 +66,8 @@ const char *gpu_open(const struct harness_invocation *invocation, harness_record
         begin(invocation, record);
         symbol = session_function("opkit_opencl_end");
         memcpy(&end_session, &symbol, sizeof symbol);
+        symbol = session_function("opkit_opencl_describe_fault");
+        memcpy(&describe, &symbol, sizeof symbol);
     }
     if (users > 0) {
         *context = shared;
@@ -102,9 +105,19 @@ void gpu_close(void)
         release_context(&shared);
         release_context(&another);
     }
+    gpu_abandon();
+}
+
+void gpu_abandon(void)
+{
     if (end_session != NULL) {
         end_session();
     }
+}
+
+bool gpu_describe_fault(struct harness_fault *fault, char *text, size_t size)
+{
+    return describe != NULL && describe(fault, text, size);
 }
 
 /* Returns the bytes of whole pages, at least one. */

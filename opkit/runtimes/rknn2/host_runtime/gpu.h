@@ -20,6 +20,12 @@
 const char *gpu_open(const struct harness_invocation *invocation, harness_record_f *record,
                      rknn_gpu_op_context *context);
 
+/* Describes a signal while a GPU kernel runs, or returns false: none runs. */
+bool gpu_describe_fault(struct harness_fault *fault, char *text, size_t size);
+
+/* Ends the session of a node whose operator was stopped by a fault. */
+void gpu_abandon(void);
+
 /*
  * Makes another context and queue, those of another thread. Returns false if there are none.
  */

@@ -324,7 +324,7 @@ static const char *describe_access(const struct harness_fault *fault)
     return text;
 }
 
-static void describe_fault(struct harness_fault *fault, char *text, size_t size)
+static bool describe_fault(struct harness_fault *fault, char *text, size_t size)
 {
     static const char *const NAMES[] = {
         [SIGABRT] = "SIGABRT", [SIGBUS] = "SIGBUS",   [SIGFPE] = "SIGFPE",
@@ -338,7 +338,7 @@ static void describe_fault(struct harness_fault *fault, char *text, size_t size)
              __opkit_item.global_id[1], __opkit_item.global_id[2]);
     if (fault->signal == SIGALRM) {
         snprintf(text, size, "did not end within %g s; it was in %s", run.invocation->limit, item);
-        return;
+        return true;
     }
     if (fault->signal == SIGFPE) {
         what = "divides by zero, or its quotient does not fit";
@@ -352,6 +352,7 @@ static void describe_fault(struct harness_fault *fault, char *text, size_t size)
         snprintf(text, size, "crashed with %s at address %#lx, in %s", NAMES[fault->signal],
                  (unsigned long)fault->address, item);
     }
+    return true;
 }
 
 const struct harness_runtime harness_runtime;

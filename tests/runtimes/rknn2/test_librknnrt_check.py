@@ -354,3 +354,75 @@ def test_check_names_device(repository: Repository) -> None:
     run = check(repository, "verbose=1", *words, f"librknnrt_opencl={POCL}")
     assert run.returncode == 0, run.stdout + run.stderr
     assert "the CPU kernel computed in librknnrt" in re.sub(r"\s+", " ", run.stdout)
+
+
+GPU_DESCRIPTION = """\
+name: Blend
+runtimes: [rknn2]
+kernels: [cpu, gpu]
+elementwise: true
+inputs: {x: {type: VX_TYPE_TENSOR}, other: {type: VX_TYPE_TENSOR}}
+outputs: {y: {type: VX_TYPE_TENSOR}}
+params: {factor: {type: float, default: 0.5}}
+"""
+GPU_SCALAR = """\
+#ifndef BLEND_SCALAR_H
+#define BLEND_SCALAR_H
+
+#include "generated/blend.h"
+
+static inline float blend_of(float x, float other, const struct blend_params *params)
+{
+    return x + params->factor * other;
+}
+
+#endif
+"""
+GPU_REFERENCE = """\
+import numpy as np
+
+
+def output_shapes(input_shapes, params):
+    return {"y": np.broadcast_shapes(input_shapes["x"], input_shapes["other"])}
+
+
+def reference(inputs, params):
+    return {"y": inputs["x"] + np.float32(params["factor"]) * inputs["other"]}
+"""
+GPU_TESTS = """\
+import pytest
+
+from opkit.testing import cases, check_cpu_kernel, check_gpu_kernel, integers
+
+CASES = cases(
+    shapes=[{"x": (6, 10), "other": (6, 10)}, {"x": (2, 3, 5), "other": (3, 1)}],
+    values=[integers(-8, 8)],
+    params=[{"factor": 0.25}],
+    dtype="float32",
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_gpu_kernel(case):
+    check_gpu_kernel(case)
+"""
+
+
+@pytest.mark.skipif(not LIBRKNNRT or not POCL, reason="set LIBRKNNRT and POCL_ARMHF")
+def test_gpu_kernel_runs_in_vendors_runtime(tmp_path: Path) -> None:
+    made = generate(tmp_path / "gpu", GPU_DESCRIPTION)
+    (made.path / "blend_scalar.h").write_text(GPU_SCALAR)
+    (made.path / "blend_reference.py").write_text(GPU_REFERENCE)
+    (made.path / "tests/test_blend.py").write_text(GPU_TESTS)
+    words = arguments(Path(toolkit_python()), Path(LIBRKNNRT).absolute())
+    run = check(made, "verbose=1", *words, f"librknnrt_opencl={POCL}")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert len(results(run.stdout)) == 2
+    text = re.sub(r"\s+", " ", run.stdout)
+    assert "the GPU kernel, on PoCL, computed in librknnrt" in text
+    assert "the CPU kernel computed" not in text

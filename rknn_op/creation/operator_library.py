@@ -313,11 +313,19 @@ def plan_operator(operator: LibraryOperator, folder: Path | None, choices: Choic
     """Return the plan of a repository with a given operator of the library.
 
     Raises:
-        OpkitError: a choice is invalid, or the path exists.
+        OpkitError: a choice is invalid, the library does not have a chosen kernel, or the path
+            exists.
     """
     source = f"the library's {operator.spec.name}"
     planned = new_repository.plan_text(operator.text.rstrip("\n"), source, folder, Path(), choices)
     files = {**planned.files, **operator.files(planned.spec)}
+    tests = b"".join(data for name, data in files.items() if name.startswith("tests/"))
+    for kernel in choices.kernels:
+        if f"check_{kernel}_kernel".encode() not in tests:
+            raise OpkitError(
+                f"--kernel {kernel}: {source} has no such kernel; leave the option out, and add "
+                f"{kernel} to `kernels` in op.yml to write one"
+            )
     return replace(planned, files=files, warnings=())  # the user did not write the description
 
 

@@ -276,6 +276,38 @@ def test_create_for_another_runtime(tmp_path: Path) -> None:
     Repository(folder).scons("-Q", "target=x64")
 
 
+def test_create_with_a_gpu_kernel(tmp_path: Path) -> None:
+    for name, kernels in (("plain", ()), ("gpu", ("--kernel", "gpu"))):
+        succeeded("create", "--library", "LayerNormalization", "-p", tmp_path / name, *kernels)
+    new = {*snapshot(tmp_path / "gpu")} - {*snapshot(tmp_path / "plain")}
+    assert {path for path in new if "layernormalization" in path} == {
+        "rknn2/layernormalization_kernel.cl",
+        "rknn2/layernormalization_gpu.h",
+        "tests/test_layernormalization_gpu.py",
+    }
+    assert "docs/gpu.md" in new
+    assert "kernels: [cpu, gpu]\n" in (tmp_path / "gpu/op.yml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["Einsum", "--kernel", "gpu"], "--kernel gpu: the library's Einsum has no such kernel"),
+        (["Einsum", "--kernel", "npu"], "kernels[1]: unknown kernel 'npu' (expected cpu, gpu)"),
+        (["IsNaN", "--kernel", "gpu"], "outputs.y.dtype: the GPU kernel gets no bool"),
+        (
+            ["Mish", "--runtime", "pplnn", "--kernel", "gpu"],
+            "'gpu' is a kernel of the runtime rknn2, which is not in `runtimes`",
+        ),
+    ],
+)
+def test_kernel_that_an_operator_cannot_have(
+    words: list[str], message: str, tmp_path: Path
+) -> None:
+    assert_error(rknn_op("create", "--library", *words, "-p", tmp_path / "made"), message)
+    assert not (tmp_path / "made").exists()
+
+
 @pytest.mark.slow
 def test_files_of_templates_are_formatted_and_linted(tmp_path: Path) -> None:
     """As if written by hand, for each runtime alone, too."""

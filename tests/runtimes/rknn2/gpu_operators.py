@@ -66,6 +66,7 @@ class GpuOperator:
         inputs: Mapping[str, Array],
         params: Mapping[str, Any],
         outputs: Mapping[str, tuple[tuple[int, ...], str]],
+        repeat: int = 1,
         **attachments: str,
     ) -> tuple[RunResult, ClRunResult]:
         """Run the operator once, and return what OpenCL recorded, too.
@@ -74,6 +75,7 @@ class GpuOperator:
             inputs: name -> array.
             params: name -> value.
             outputs: name -> shape and dtype.
+            repeat: the count of calls.
             attachments: those of host_opencl/session.h, without `opencl:`, or of the host runtime,
                 without `gpu:`.
         """
@@ -82,7 +84,7 @@ class GpuOperator:
             for name, text in attachments.items()
         }
         given["opencl:program"] = str(self.program.library).encode()
-        result = self.operator.run(inputs, params, outputs, given)
+        result = self.operator.run(inputs, params, outputs, given, repeat)
         found, result.log = read_records(
             result.log, result.attachments, result.outputs, self.program
         )
@@ -123,3 +125,94 @@ def build_gpu_operator(
     spec = write_operator(folder, text, math)
     operator = Operator(spec, library, host, environment=environment)
     return GpuOperator(operator, compile_cl(kernel, folder / "cl", OPTIONS))
+
+
+SCALE = """\
+name: Scale
+runtimes: [rknn2]
+kernels: [cpu, gpu]
+inputs: {x: {type: VX_TYPE_TENSOR}}
+outputs: {y: {type: VX_TYPE_TENSOR}, rest: {type: VX_TYPE_TENSOR}}
+params:
+  factors: {type: floats, default: [1.0]}
+  rounds: {type: ints, length: 2, default: [1, 1]}
+  times: {type: int, default: 1}
+"""
+SCALE_COMPUTE = """\
+#ifndef SCALE_COMPUTE_H
+#define SCALE_COMPUTE_H
+
+#include "generated/scale.h"
+
+static const char *scale_compute(const struct scale_inputs *inputs,
+                                 const struct scale_params *params, struct scale_outputs *outputs)
+{
+    for (size_t i = 0; i < inputs->x.size; i++) {
+        const float factor = params->factors.items[i % params->factors.count];
+
+        outputs->y.float32[i] = inputs->x.float32[i] * factor * (float)params->times;
+        outputs->rest.float32[i] = inputs->x.float32[inputs->x.size - 1 - i];
+    }
+    return NULL;
+}
+
+#endif
+"""
+SCALE_FILES = {
+    "rknn2/scale_kernel.cl": """\
+/* One group: items leave products in scratch memory, and the reversed input in local memory. */
+__kernel void scale_kernel(__global const float *x, __global float *y, __global float *rest,
+                           __constant float *factors, const int factor_count,
+                           __global float *scratch, __local float *reversed, const float times,
+                           __global const int *nothing, const int count)
+{
+    const int i = (int)get_global_id(0);
+
+    if (i < count) {
+        scratch[i] = x[i] * factors[i % factor_count];
+        reversed[count - 1 - i] = x[i];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (i < count) {
+        y[i] = nothing == 0 ? scratch[i] * times : 0.0f;
+        rest[i] = reversed[i];
+    }
+}
+""",
+    "rknn2/scale_gpu.h": """\
+#ifndef SCALE_GPU_H
+#define SCALE_GPU_H
+
+#include "../generated/scale.h"
+#include "../include/opkit/runtimes/rknn2/launch.h"
+
+static const char *scale_launch(const struct scale_inputs *inputs,
+                                const struct scale_params *params,
+                                const struct scale_outputs *outputs, struct opkit_launch *launch)
+{
+    const struct opkit_tensor *x = &inputs->x;
+    float factors[16];
+
+    (void)outputs;
+    if (x->size > 64) {
+        return "x has more elements than a group has work items";
+    }
+    for (size_t i = 0; i < params->factors.count; i++) {
+        factors[i] = params->factors.items[i];
+    }
+    launch->global_size[0] = x->size;
+    launch->local_size[0] = 64;
+    opkit_add_array(launch, factors, params->factors.count * sizeof *factors);
+    opkit_add_int(launch, (int32_t)params->factors.count);
+    opkit_add_scratch(launch, x->size * sizeof(float));
+    opkit_add_local(launch, 64 * sizeof(float));
+    opkit_add_float(launch, (float)params->times);
+    opkit_add_array(launch, NULL, 0);
+    opkit_add_int(launch, (int32_t)x->size);
+    return NULL;
+}
+
+#endif
+""",
+}
+"""An operator with two outputs, whose launch adds arguments of all kinds."""

@@ -69,14 +69,17 @@ class Operator:
         params: Mapping[str, Any],
         outputs: Mapping[str, tuple[tuple[int, ...], str]],
         attachments: Mapping[str, bytes] | None = None,
+        repeat: int = 1,
     ) -> RunResult:
-        """Run the operator once, in guarded memory."""
+        """Run the operator in guarded memory, on the same tensors again if `repeat` says so."""
         if self._kernel is None:
             files = (self.host / "harness", self.host / "librknnrt.so", self.library)
             executor = Executor("x64", (*map(str, files), self.entry), self.environment)
             self._kernel = HarnessKernel(self.spec, executor, self.host, self.convention)
         self._kernel.attachments = attachments or {}
-        return self._kernel.run(Invocation(inputs, params, outputs), RunOptions(fill=0x7E))
+        return self._kernel.run(
+            Invocation(inputs, params, outputs), RunOptions(fill=0x7E, repeat=repeat)
+        )
 
     def close(self) -> None:
         """End the harness."""

@@ -9,9 +9,13 @@ import pytest
 
 from opkit.files.skeletons import once_only_files
 from opkit.runtimes import parse
+from opkit.runtimes.invocation import Array
 from tests.runtimes.rknn2.gpu_operators import (
     BLEND,
     BLEND_SCALAR,
+    SCALE,
+    SCALE_COMPUTE,
+    SCALE_FILES,
     GpuOperator,
     build_gpu_operator,
 )
@@ -136,3 +140,69 @@ def test_fault_in_a_kernel_is_described(spin: GpuOperator, number: int, problem:
     result, found = spin.run({"x": good}, {}, {"y": ((4,), "float32")})
     assert (result.fault, found.problems()) == ("", [])
     np.testing.assert_array_equal(result.outputs["y"], good)
+
+
+@pytest.fixture(scope="module")
+def scale(tmp_path_factory: pytest.TempPathFactory, host: Path) -> GpuOperator:
+    folder = tmp_path_factory.mktemp("scale")
+    return build_gpu_operator(folder, host, SCALE, SCALE_COMPUTE, SCALE_FILES)
+
+
+FACTORS = [0.5, -2.0, 4.0]
+SCALE_PARAMS = {"factors": FACTORS, "rounds": [1, 1], "times": 3}
+
+
+def of_scale(x: Array) -> dict[str, Array]:
+    factors = np.resize(np.array(FACTORS, np.float32), x.size).reshape(x.shape)
+    return {"y": x * factors * np.float32(3), "rest": x.ravel()[::-1].reshape(x.shape)}
+
+
+@pytest.mark.parametrize("shape", [(1,), (7, 5), (64,)])
+def test_arguments_of_all_kinds(scale: GpuOperator, shape: tuple[int, ...]) -> None:
+    x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    outputs = dict.fromkeys(("y", "rest"), (shape, "float32"))
+    result, found = scale.run({"x": x}, SCALE_PARAMS, outputs)
+    assert (result.status, result.printed, result.leaks, found.problems()) == (0, "", [], [])
+    assert (found.launches[0].global_size, found.launches[0].local_size) == (
+        (64, 1, 1),
+        (64, 1, 1),
+    )
+    for name, expected in of_scale(x).items():
+        np.testing.assert_array_equal(result.outputs[name], expected)
+
+
+def test_launch_leaves_a_call_to_the_cpu(scale: GpuOperator) -> None:
+    x = np.arange(65, dtype=np.float32)
+    outputs = dict.fromkeys(("y", "rest"), (x.shape, "float32"))
+    result, found = scale.run({"x": x}, SCALE_PARAMS, outputs)
+    problem = "x has more elements than a group has work items"
+    assert result.printed == f"Scale: {problem}; the CPU computes"
+    assert (result.status, result.leaks, found.launches, found.alive) == (0, [], [], {})
+    for name, expected in of_scale(x).items():
+        np.testing.assert_array_equal(result.outputs[name], expected)
+
+
+@pytest.mark.parametrize(
+    "failure", ["clCreateBuffer 1 -4", "clCreateBuffer 2 -4", "clSetKernelArg 7 -51"]
+)
+def test_failure_between_arguments_frees_the_others(scale: GpuOperator, failure: str) -> None:
+    x = np.arange(9, dtype=np.float32)
+    outputs = dict.fromkeys(("y", "rest"), (x.shape, "float32"))
+    result, found = scale.run({"x": x}, SCALE_PARAMS, outputs, fail=failure)
+    assert result.printed.endswith("; the CPU computes")
+    assert (result.status, result.leaks, found.launches, found.alive) == (0, [], [], {})
+    for name, expected in of_scale(x).items():
+        np.testing.assert_array_equal(result.outputs[name], expected)
+
+
+def test_buffers_stay_between_calls(scale: GpuOperator) -> None:
+    """Three tensors are imported once, and scratch memory is made once, for three calls."""
+    x = np.arange(9, dtype=np.float32)
+    outputs = dict.fromkeys(("y", "rest"), (x.shape, "float32"))
+    failures = "clImportMemoryARM 4 -6\nclCreateBuffer 5 -6"  # 1 scratch, and 3 arrays
+    result, found = scale.run({"x": x}, SCALE_PARAMS, outputs, repeat=3, fail=failures)
+    assert (result.status, result.printed, found.problems()) == (0, "", [])
+    assert len(found.launches) == 3
+    result, found = scale.run({"x": x}, SCALE_PARAMS, outputs, repeat=3, fail="clCreateBuffer 4 -6")
+    assert result.printed == "Scale: clCreateBuffer: CL_OUT_OF_HOST_MEMORY (-6); the CPU computes"
+    assert len(found.launches) == 2

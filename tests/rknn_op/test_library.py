@@ -18,7 +18,7 @@ from opkit.files.skeletons import once_only_files
 from opkit.runtimes import available, parse, selected
 from opkit.version import VERSION
 from rknn_op.creation import operator_library
-from rknn_op.creation.description_texts import adapted
+from rknn_op.creation.description_texts import adapted, with_kernels
 from rknn_op.creation.operator_library import LibraryOperator
 from tests.check.target_repositories import counts
 from tests.marks import quick_first
@@ -313,9 +313,13 @@ def test_files_of_templates_are_formatted_and_linted(tmp_path: Path) -> None:
     """As if written by hand, for each runtime alone, too."""
     shutil.copy(ROOT / ".clang-format", tmp_path)
     for operator in (each for each in LIBRARY.values() if each.templates):
-        for names in (operator.spec.runtimes, *([name] for name in operator.spec.runtimes)):
-            folder = tmp_path / operator.spec.name / "-".join(names)
-            for path, data in operator.files(parse(adapted(operator.text, names)[0])).items():
+        every = [operator.spec.runtimes, *([name] for name in operator.spec.runtimes)]
+        texts = {"-".join(names): adapted(operator.text, names)[0] for names in every}
+        if (operator.folder / "rknn2").is_dir() or operator.spec.name in ("Mish", "Celu"):
+            texts["gpu"] = with_kernels(texts["rknn2"], ["gpu"])
+        for name, text in texts.items():
+            folder = tmp_path / operator.spec.name / name
+            for path, data in operator.files(parse(text)).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_bytes(data)
     ruff = [sys.executable, "-m", "ruff"]

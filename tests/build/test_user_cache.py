@@ -77,6 +77,11 @@ def test_cache_key_has_all_inputs(copy_of_fresh: Repository) -> None:
     assert shared > 20
 
 
+def test_prerequisites_of_a_rule_in_several_lines() -> None:
+    rule = "out.o: one.c folder/two\\ words.h \\\n  price$$.h \\\n last.h\n"
+    assert prerequisites(rule) == ["one.c", "folder/two words.h", "price$.h", "last.h"]
+
+
 def dependencies_of_nodes(tree: str) -> dict[str, set[str]]:
     """Return the direct and indirect dependencies of each node in a tree of `scons --tree=all`."""
     found: dict[str, set[str]] = {}

@@ -120,3 +120,7 @@ def test_no_license_is_the_default() -> None:
 def test_invalid_license_is_refused(choice: str, author: str, message: str) -> None:
     with pytest.raises(OpkitError, match=message):
         license_text(TEXTS, choice, author, "exp")
+
+
+def test_longest_author() -> None:
+    assert f" {'a' * 200}\n" in license_text(TEXTS, "MIT", "a" * 200, "exp")

@@ -233,14 +233,7 @@ def command(
     if {op_type, node, inputs, toolkit} != {None} or is_all or as_is or quantize:
         raise click.UsageError("The options for models, such as --op and --all, need --from MODEL.")
     if len(configs) > 1:
-        if new_repository.STDIN in configs:
-            raise click.UsageError("- (standard input) is a single description.")
-        if workspace_:  # whole, or not made at all
-            for each in configs:
-                new_repository.plan(each, None, workspace_, choices)
-        with _workspace(workspace_, output) as inside:
-            problems = _create_all(configs, workspace_ or path or Path(), choices, inside)
-        messages.end_with(problems, len(configs), "made")
+        _create_several(configs, path, choices, output)
         return
     parent = workspace_ or Path()
     if library_names:
@@ -422,6 +415,20 @@ def _create_planned(plans: Sequence[Plan], output: Output) -> None:
         return
     with new_repository.created(plans):
         _commit([each.folder for each in plans], output)
+
+
+def _create_several(
+    configs: Sequence[Path], path: Path | None, choices: Choices, output: Output
+) -> None:
+    """Make repositories of several descriptions; end with an error if one cannot be made."""
+    if new_repository.STDIN in configs:
+        raise click.UsageError("- (standard input) is a single description.")
+    if choices.workspace:  # whole, or not made at all
+        for each in configs:
+            new_repository.plan(each, None, choices.workspace, choices)
+    with _workspace(choices.workspace, output) as inside:
+        problems = _create_all(configs, choices.workspace or path or Path(), choices, inside)
+    messages.end_with(problems, len(configs), "made")
 
 
 def _create_all(

@@ -257,6 +257,22 @@ def test_readme_is_one_page(runtimes: str, more: str) -> None:
     assert ".cruft.json" not in text
 
 
+def test_first_edit_keeps_the_other_outputs() -> None:
+    tensor = "type: VX_TYPE_TENSOR"
+    description = (
+        f"name: Copy\nruntimes: [rknn2]\ninputs: {{x: {{{tensor}}}}}\n"
+        f"outputs: {{y: {{{tensor}}}, z: {{{tensor}}}, n: {{{tensor}, dtype: int32}}}}\n"
+    )
+    text = all_files(parse(description))["README.md"]
+    assert (
+        "    return {\n"
+        '        "y": -inputs["x"],\n'
+        '        "z": np.array(inputs["x"]),\n'
+        '        "n": np.zeros(inputs["x"].shape, "int32"),\n'
+        "    }\n"
+    ) in text
+
+
 def test_readme_names_existing_pages_and_files() -> None:
     files = all_files(parse(f"name: Copy\nruntimes: [rknn, rknn2, pplnn]\n{HEAD}"))
     text = files["README.md"]

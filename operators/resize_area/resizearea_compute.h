@@ -123,10 +123,10 @@ struct resizearea_plan {
 };
 
 /* Checks tensors and params; computes the plan. Returns NULL, or an error message. */
-static const char *resizearea_read(const struct opkit_tensor *input,
-                                   const struct opkit_tensor *output,
-                                   const struct resizearea_params *params,
-                                   struct resizearea_plan *plan)
+static const char *resizearea_prepare(const struct opkit_tensor *input,
+                                      const struct opkit_tensor *output,
+                                      const struct resizearea_params *params,
+                                      struct resizearea_plan *plan)
 {
     if (input->type != OPKIT_FLOAT32 || output->type != OPKIT_FLOAT32) {
         return "input and output must be float16 or float32";
@@ -267,7 +267,7 @@ static const char *resizearea_compute(const struct resizearea_inputs *inputs,
 {
     struct resizearea_plan plan;
 
-    const char *problem = resizearea_read(&inputs->input, &outputs->output, params, &plan);
+    const char *problem = resizearea_prepare(&inputs->input, &outputs->output, params, &plan);
     if (problem == NULL) {
         resizearea_images(&plan, &inputs->input, &outputs->output);
     }

@@ -17,7 +17,7 @@ static const char *resizearea_launch(const struct resizearea_inputs *inputs,
     const struct opkit_tensor *input = &inputs->input, *output = &outputs->output;
     struct resizearea_plan plan;
 
-    const char *problem = resizearea_read(input, output, params, &plan);
+    const char *problem = resizearea_prepare(input, output, params, &plan);
     if (problem != NULL) {
         return problem;
     }

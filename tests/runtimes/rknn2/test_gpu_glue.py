@@ -99,6 +99,10 @@ def test_failure_of_opencl_lets_the_cpu_compute(blend: GpuOperator, failure: str
     np.testing.assert_array_equal(result.outputs["count"], X + np.float32(1.5) * COLUMN)
 
 
+COPY = (
+    "name: Spin\nruntimes: [rknn2]\nkernels: [cpu, gpu]\n"
+    "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
+)
 SPIN = """\
 __kernel void spin_kernel(__global const float *x, __global float *y, const int count)
 {
@@ -116,13 +120,9 @@ __kernel void spin_kernel(__global const float *x, __global float *y, const int 
 
 @pytest.fixture(scope="module")
 def spin(tmp_path_factory: pytest.TempPathFactory, host: Path) -> GpuOperator:
-    text = (
-        "name: Spin\nruntimes: [rknn2]\nkernels: [cpu, gpu]\n"
-        "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
-    )
-    math = once_only_files(parse(text), [])["spin_compute.h"]
+    math = once_only_files(parse(COPY), [])["spin_compute.h"]
     folder = tmp_path_factory.mktemp("spin")
-    return build_gpu_operator(folder, host, text, math, {"rknn2/spin_kernel.cl": SPIN})
+    return build_gpu_operator(folder, host, COPY, math, {"rknn2/spin_kernel.cl": SPIN})
 
 
 @pytest.mark.parametrize(
@@ -206,3 +206,43 @@ def test_buffers_stay_between_calls(scale: GpuOperator) -> None:
     result, found = scale.run({"x": x}, SCALE_PARAMS, outputs, repeat=3, fail="clCreateBuffer 4 -6")
     assert result.printed == "Scale: clCreateBuffer: CL_OUT_OF_HOST_MEMORY (-6); the CPU computes"
     assert len(found.launches) == 2
+
+
+WRONG_ARGUMENTS = {
+    "swapped": (
+        "__global float *y, __global const float *x, const int count",
+        ["the GPU kernel changes the input 'x'", "the GPU kernel never wrote 4 elements"],
+    ),
+    "halves": (
+        "__global const half *x, __global half *y, const int count",
+        ["parameter 'x' of the kernel does not point to float32, which tensor 'x' has"],
+    ),
+    "missing": (
+        "__global const float *x, __global float *y",
+        ["clSetKernelArg: argument 2 of the kernel: CL_INVALID_ARG_INDEX (-49); the CPU computes"],
+    ),
+    "wider": (
+        "__global const float *x, __global float *y, const long count",
+        ["clSetKernelArg: argument 2 of the kernel: CL_INVALID_ARG_SIZE (-51); the CPU computes"],
+    ),
+    "more": (
+        "__global const float *x, __global float *y, const int count, const int more",
+        ["clEnqueueNDRangeKernel: CL_INVALID_KERNEL_ARGS (-52); the CPU computes"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_ARGUMENTS)
+def test_wrong_arguments_are_told(name: str, host: Path, tmp_path: Path) -> None:
+    parameters, problems = WRONG_ARGUMENTS[name]
+    pragma = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n" if name == "halves" else ""
+    kernel = (
+        f"{pragma}__kernel void spin_kernel({parameters})\n"
+        "{\n    y[get_global_id(0)] = x[get_global_id(0)];\n}\n"
+    )
+    math = once_only_files(parse(COPY), [])["spin_compute.h"]
+    operator = build_gpu_operator(tmp_path, host, COPY, math, {"rknn2/spin_kernel.cl": kernel})
+    x = np.arange(1, 5, dtype=np.float32)
+    result, found = operator.run({"x": x}, {}, {"y": ((4,), "float32")})
+    told = "\n".join([result.printed, *result.events, *found.problems()])
+    assert all(problem in told for problem in problems), told

@@ -59,8 +59,20 @@ ELSEWHERE = {
 """Page -> the module that runs its commands."""
 _VENDOR = "needs the vendor's library, which is not the project's to give"
 _POCL = "downloads 60 MB; .ci/opencl_environment installs the same for test_opencl_shim.py"
+_NDK = "needs Android's NDK; test_android.py has a stand-in"
+_ARMHF = "needs packages of another architecture, which root adds"
 _SYSTEM = "installs packages of the system as root"
 NOT_ON_A_PC = {
+    "scons target=rk3588 os=android ndk=~/android-ndk-r27c": _NDK,
+    "scons deploy target=rk3588 os=android abi=armeabi-v7a": _NDK,
+    "sudo dpkg --add-architecture armhf && sudo apt update && "
+    "sudo apt install gcc-arm-linux-gnueabihf": _SYSTEM,
+    "apt-get download {pocl-opencl-icd,libpocl2,ocl-icd-libopencl1,libllvm15,libclang-cpp15,"
+    "libhwloc15,libedit2,libffi8}:armhf \\": _ARMHF,
+    "  {libicu72,libxml2,liblzma5,libtinfo6,libz3-4,libzstd1,libbsd0,libmd0,libltdl7,libudev1,"
+    "zlib1g}:armhf libpocl2-common": _ARMHF,
+    'for package in *.deb; do dpkg -x "$package" pocl; done': _ARMHF,
+    "scons check librknnrt=.../armhf/librknnrt.so librknnrt_opencl=pocl": _VENDOR,
     "pip install pyopencl pocl-binary-distribution": _POCL,
     "scons check driver=rknpu/drivers/linux-armhf-puma-mini/usr/lib": _VENDOR,
     "scons check librknnrt=rknn-toolkit2/rknpu2/runtime/Linux/librknn_api/armhf/librknnrt.so": (

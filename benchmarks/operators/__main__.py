@@ -212,7 +212,10 @@ def measured_call(
     }
     outputs = {column: candidate.outputs for column, candidate in ours.items()}
     # The tests compare exactly; here only that both compute the same.
-    assert_all_close(op_type, outputs, [*theirs.outputs.values()], 1e-3, 1e-3)
+    expected = [*theirs.outputs.values()]
+    largest = max((float(np.abs(each).max(initial=1)) for each in expected), default=1.0)
+    # Sums of many products have errors of the largest numbers, where others are nearly 0.
+    assert_all_close(op_type, outputs, expected, 1e-3, 1e-3 * largest)
 
     nothing = onnxruntime_candidate("Identity", Call({"input": np.zeros(1, np.float32)}, {}), OPSET)
     candidates = {"nothing": nothing, "": theirs, **ours}

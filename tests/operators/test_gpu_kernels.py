@@ -83,6 +83,16 @@ def test_own_tests_pass(name: str) -> None:
     assert re.search(rf"^{GPU_KERNEL.name} +\d+ .*", done.stdout, re.MULTILINE)
 
 
+def test_named_opencl_must_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = repository("Mish")
+    monkeypatch.setenv("RKNN_OP_REAL_OPENCL", "/nowhere/libOpenCL.so")
+    tests = own.path / "tests/test_mish_gpu.py"
+    plugins = ("-p", "opkit.check.pytest_plugin", "-p", "no:cacheprovider")
+    done = own.run("pytest", "-q", "-x", *plugins, str(tests), check=False)
+    assert done.returncode == 1
+    assert "no OpenCL on this PC (/nowhere/libOpenCL.so: " in " ".join(done.stdout.split())
+
+
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_generated_kernels_are_opencl_c(name: str) -> None:
     own = repository(name).path

@@ -1,4 +1,4 @@
-"""RKNN-Toolkit2's part of the check: the CPU kernel, and the toolkit's simulator."""
+"""RKNN-Toolkit2's part of the check: the CPU and GPU kernels, and the toolkit's simulator."""
 
 from __future__ import annotations
 

@@ -18,6 +18,8 @@ GPU_KERNEL = CheckedKernel("GPU kernel", "check_gpu_kernel")
 KERNEL_SUFFIX = "_kernel.cl"
 BUILD_FOLDER = "build/rknn2"
 """The folder of the built files of this runtime."""
+HOST_FOLDER = f"{BUILD_FOLDER}/host"
+"""Those that run on this PC."""
 _NUMBERS = {
     "float32": ("float", "opkit_add_float(launch, {});"),
     "uint32": ("uint", "opkit_add_int(launch, (int32_t){});"),

@@ -23,7 +23,7 @@ from opkit.runtimes.invocation import (
 from opkit.runtimes.rknn2.cl_compiler import FOLDER, compile_cl
 from opkit.runtimes.rknn2.cl_results import read_records
 from opkit.runtimes.rknn2.find_opencl import RealOpenCl
-from opkit.runtimes.rknn2.gpu_files import kernel_file
+from opkit.runtimes.rknn2.gpu_files import HOST_FOLDER, kernel_file
 from opkit.runtimes.rknn2.host_kernel import CONVENTION
 from opkit.runtimes.rknn2.opencl_libraries import EMULATOR, SHIM
 
@@ -46,14 +46,11 @@ _VARIANTS: Mapping[str, tuple[str, str]] = {
 """What outputs must not depend on -> the attachment that changes it, and its value."""
 
 
-HOST = "build/rknn2/host"
-
-
 def _kernel(
     spec: OpSpec, root: Path, opencl: str, environment: Mapping[str, str] = {}
 ) -> HarnessKernel:
     """Return the operator's plugin in the harness, with one of the libraries of OpenCL."""
-    host = root / HOST
+    host = root / HOST_FOLDER
     library = host / f"librkcst_{spec.lower}.so"
     executor = on_this_pc(
         root / "build/host/harness", host / "librknnrt.so", library, "get_rknn_custom_op"

@@ -12,9 +12,8 @@ from opkit.common.errors import OpkitError
 from opkit.opencl.clang import share_precompiled
 from opkit.runtimes.rknn2.cl_compiler import FLAGS
 from opkit.runtimes.rknn2.cl_compiler import FOLDER as CL_FOLDER
+from opkit.runtimes.rknn2.gpu_files import HOST_FOLDER
 from opkit.runtimes.rknn2.opencl_libraries import COMPILE, EMULATOR, LINK, SHIM, Library
-
-FOLDER = "build/rknn2/host"
 
 
 def opencl(env: Any) -> list[Any]:
@@ -31,9 +30,9 @@ def _library(env: Any, library: Library) -> Any:
     return linked(
         env,
         "$SHAREDCOM",
-        target=f"{FOLDER}/{library.folder}/libOpenCL.so",
+        target=f"{HOST_FOLDER}/{library.folder}/libOpenCL.so",
         sources=[f"{MACHINERY}/{folder}/*.c" for folder in library.sources],
-        objects=f"{FOLDER}/{library.folder}/",
+        objects=f"{HOST_FOLDER}/{library.folder}/",
         CCFLAGS=list(COMPILE),
         LINKFLAGS=RUNTIME_LINK,
         LIBRARIES=list(LINK),

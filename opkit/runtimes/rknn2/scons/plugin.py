@@ -30,6 +30,7 @@ from opkit.runtimes.rknn2.describe import NAME
 from opkit.runtimes.rknn2.gpu_files import (
     BUILD_FOLDER,
     GPU,
+    HOST_FOLDER,
     kernel_file,
     kernel_header,
     kernel_source,
@@ -221,10 +222,9 @@ def _deliver(target: Any, source: Any, env: Any) -> None:
     print(f"{path}: {path.stat().st_size} bytes\n", end="")
 
 
-HOST = f"{FOLDER}/host"
 HOST_RUNTIME = f"{RUNTIME}/host_runtime/*.c"
 INCLUDES = (f"#{RUNTIME}/include",)
-PROFILED = f"{HOST}/profiled"
+PROFILED = f"{HOST_FOLDER}/profiled"
 CONVERSION = Phase(
     "conversion",
     '"include/opkit/runtimes/rknn2/tensors.h"',
@@ -241,9 +241,9 @@ def host(env: Any, reports: bool) -> list[Any]:
         env: the environment.
         reports: whether a report follows, which needs the profiled plugin.
     """
-    librknnrt = runtime_library(env, f"{HOST}/librknnrt.so", HOST_RUNTIME, INCLUDES)
+    librknnrt = runtime_library(env, f"{HOST_FOLDER}/librknnrt.so", HOST_RUNTIME, INCLUDES)
     host_env = instrumented(compiler_for(env, "x64"))
-    library = linked_plugin(host_env, HOST, _kernel(host_env, HOST), librknnrt)
+    library = linked_plugin(host_env, HOST_FOLDER, _kernel(host_env, HOST_FOLDER), librknnrt)
     nodes = [harness(env), librknnrt, library]
     nodes += opencl(env) if GPU in env["OPERATOR"].kernels else []
     if reports:

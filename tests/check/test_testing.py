@@ -478,3 +478,5 @@ def test_plugin_builds_first(own_repository: Path) -> None:
     run = run_pytest(own_repository)
     assert "1 failed, 1 passed" in run.stdout
     assert (own_repository / "built").exists()
+    assert "own shapes" not in run.stdout
+    assert "shapes of the check's own" in run_pytest(own_repository, "-k", "fault=0").stdout

@@ -14,12 +14,12 @@ kernel_f nothing, resize, slow_at_first, read_past_input, write_past_output, wri
 
 static volatile char *memory; /* so that compilers leave each access as it is */
 
-/* The linker discards it: debug information has its lines at address 0. */
-__attribute__((visibility("hidden"))) int discarded(int number);
-
-int discarded(int number)
+/* The first one in the debug information, behind the others in memory. */
+__attribute__((section("other_text"))) int read_past_param(unsigned count,
+                                                           struct harness_value *values)
 {
-    return number + 1;
+    memory = values[count - 1].bytes;
+    return memory[values[count - 1].size];
 }
 
 int nothing(unsigned count, struct harness_value *values)
@@ -75,12 +75,6 @@ int write_before_output(unsigned count, struct harness_value *values)
     return 0;
 }
 
-int read_past_param(unsigned count, struct harness_value *values)
-{
-    memory = values[count - 1].bytes;
-    return memory[values[count - 1].size];
-}
-
 int leak(unsigned count, struct harness_value *values)
 {
     memory = malloc(values[0].size);
@@ -122,6 +116,14 @@ int change_input(unsigned count, struct harness_value *values)
     memory = values[0].bytes;
     memory[0] = (char)~count;
     return 0;
+}
+
+/* The linker discards it: debug information has its lines at address 0. */
+__attribute__((visibility("hidden"))) int discarded(int number);
+
+int discarded(int number)
+{
+    return number + 1;
 }
 
 /* The fault is in libc. */

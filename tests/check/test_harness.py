@@ -385,7 +385,13 @@ PLAIN_FAULTS = {
 def test_memory_is_guarded_without_openvx(symbol: str, plain_folder: Path) -> None:
     kernel = plain_kernel(plain_folder, symbol, "libplain_faults.so")
     run = kernel.run(plain_invocation(1), RunOptions(fill=0xA5))
-    fault = run.fault.partition(": the function ")[2]
+    place, _, fault = run.fault.partition(": the function ")
+    if fault:
+        source = (C_SOURCES / "plain_faults.c").read_text().splitlines()
+        begin = next(i for i, line in enumerate(source, 1) if f"int {symbol}(" in line)
+        file, _, line = place.partition(":")
+        assert file == "plain_faults.c"
+        assert begin < int(line) <= source.index("}", begin)
     assert PLAIN_FAULTS[symbol] in "".join([fault, *run.events, *run.leaks])
     assert len([*filter(None, [run.fault]), *run.events, *run.leaks]) == bool(PLAIN_FAULTS[symbol])
     assert run.status == 0

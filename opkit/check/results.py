@@ -88,8 +88,8 @@ def error_map(kernel: Array, reference: Array, flushes: bool = False) -> Array:
         output is a block of elements. NaN on one side is the largest bin.
     """
     distance = ulp_distance(kernel, reference, flushes)
-    bins = np.searchsorted(_BIN_EDGES, distance, side="left")
-    places = bins.reshape(-1, *((1,) * (2 - bins.ndim) + bins.shape)[-2:]).max(axis=0)
+    bins = np.atleast_2d(np.searchsorted(_BIN_EDGES, distance, side="left"))
+    places = bins.reshape(-1, *bins.shape[-2:]).max(axis=0)
     for axis, size in enumerate(places.shape):
         block = -(-size // MAP)
         places = np.maximum.reduceat(places, np.arange(0, size, block), axis=axis)

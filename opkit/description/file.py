@@ -43,7 +43,7 @@ def _decoded(data: bytes, name: str) -> str:
     try:
         return normalized(data.decode())
     except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
+        line = data[: error.start].count(b"\n") + 1
         raise DescriptionError(Complaint(name, "not valid UTF-8", line)) from None
 
 

@@ -95,7 +95,7 @@ class Inputs:
 
 def prerequisites(rule: str) -> list[str]:
     """Return the prerequisites of a make rule, the format of compilers' lists."""
-    words = re.findall(r"(?:\\.|[^\s\\])+", rule.partition(":")[2].replace("\\\n", " "))
+    words = re.findall(r"(?:\\.|[^\s\\])+", rule.partition(":")[2])
     return [re.sub(r"\\(.)", r"\1", word).replace("$$", "$") for word in words]
 
 

@@ -1,4 +1,5 @@
 /* Kernels of the plain runtime, each with one fault. */
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,9 +9,18 @@
 typedef int kernel_f(unsigned count, struct harness_value *values);
 
 kernel_f nothing, resize, slow_at_first, read_past_input, write_past_output, write_before_output,
-    read_past_param, leak, use_after_free, write_past_block, free_twice, free_input;
+    read_past_param, leak, use_after_free, write_past_block, free_twice, free_input, change_input,
+    parse_unmapped, leave_thread;
 
 static volatile char *memory; /* so that compilers leave each access as it is */
+
+/* The first one in the debug information, behind the others in memory. */
+__attribute__((section("other_text"))) int read_past_param(unsigned count,
+                                                           struct harness_value *values)
+{
+    memory = values[count - 1].bytes;
+    return memory[values[count - 1].size];
+}
 
 int nothing(unsigned count, struct harness_value *values)
 {
@@ -65,12 +75,6 @@ int write_before_output(unsigned count, struct harness_value *values)
     return 0;
 }
 
-int read_past_param(unsigned count, struct harness_value *values)
-{
-    memory = values[count - 1].bytes;
-    return memory[values[count - 1].size];
-}
-
 int leak(unsigned count, struct harness_value *values)
 {
     memory = malloc(values[0].size);
@@ -105,4 +109,40 @@ int free_input(unsigned count, struct harness_value *values)
     (void)count;
     free(values[0].bytes);
     return 0;
+}
+
+int change_input(unsigned count, struct harness_value *values)
+{
+    memory = values[0].bytes;
+    memory[0] = (char)~count;
+    return 0;
+}
+
+/* The linker discards it: debug information has its lines at address 0. */
+__attribute__((visibility("hidden"))) int discarded(int number);
+
+int discarded(int number)
+{
+    return number + 1;
+}
+
+/* The fault is in libc. */
+int parse_unmapped(unsigned count, struct harness_value *values)
+{
+    (void)values;
+    memory = (char *)0x12340;
+    return strtol((const char *)memory, NULL, (int)count) != 1;
+}
+
+static void *wait_for_end(void *memory_of_thread)
+{
+    pause();
+    return memory_of_thread;
+}
+
+int leave_thread(unsigned count, struct harness_value *values)
+{
+    pthread_t own;
+    (void)count;
+    return pthread_create(&own, NULL, wait_for_end, values);
 }

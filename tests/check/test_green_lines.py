@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from opkit.check.line_coverage import FileCoverage, note
 from tests.repositories import Repository, generate
-
-pytestmark = pytest.mark.slow
 
 DESCRIPTION = """\
 name: MyOperator
@@ -171,6 +170,7 @@ def operator(generated: Repository, tmp_path: Path) -> Repository:
     return generated.copy(tmp_path)
 
 
+@pytest.mark.slow
 def test_lines_are_named_and_shown(operator: Repository) -> None:
     expected = write(operator, [*RIGHT, *WRONG], CHECKS + HELPERS)
     output = operator.scons("-Q", "report").stdout
@@ -184,17 +184,20 @@ def test_lines_are_named_and_shown(operator: Repository) -> None:
     assert "n &lt; 500000: true in all cases" in [told for _, told in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [["case=1-float32-ramp"], ["quick=1"]], ids=str)
 def test_incomplete_runs_have_no_note(operator: Repository, options: list[str]) -> None:
     write(operator, WRONG, HELPERS)
     assert noted(operator.scons("-Q", "check", "verbose=1", *options).stdout) == ""
 
 
+@pytest.mark.slow
 def test_failed_run_has_no_note(operator: Repository) -> None:
     write(operator, [*WRONG, "y[0] = y[0] + 1;"], HELPERS)
     assert noted(operator.scons("-Q", "check", check=False).stdout) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("xdist")
 def test_lines_are_merged_over_processes(operator: Repository) -> None:
     write(operator, RIGHT, CHECKS)
@@ -202,6 +205,20 @@ def test_lines_are_merged_over_processes(operator: Repository) -> None:
     assert noted(output) == "", output
 
 
+@pytest.mark.slow
 def test_lines_are_merged_over_runtimes(operator: Repository) -> None:
     write(operator, [BY_RUNTIME])
     assert noted(operator.scons("-Q", "check").stdout) == ""
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [
+        (8, "1, 3, 5, 7, 9, 11, 13, 15"),
+        (9, "1, 3, 5, 7, 9, 11, 13, 15, 1 more"),
+        (11, "1, 3, 5, 7, 9, 11, 13, 15, 3 more"),
+    ],
+)
+def test_note_has_the_first_lines(count: int, shown: str) -> None:
+    file = FileCoverage("sum.h", [], code={*range(30)}, not_run={*range(1, 2 * count, 2)})
+    assert note([file]).startswith(f"no case runs sum.h:{shown}. Wrong code")

@@ -325,13 +325,21 @@ def plain_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     soname = f"-Wl,-soname,{runtime.name}"
     flags = ("-shared", "-O2", "-g", soname, "-lpthread", "-ldl")
     build(runtime, *flags, C_SOURCES / "plain_runtime.c", *GUARDED_MEMORY)
+    sanitized = (*flags, "-DHARNESS_ADDRESS_SANITIZER")
+    build(folder / "libsanitized.so", *sanitized, C_SOURCES / "plain_runtime.c", *GUARDED_MEMORY)
     for name in ("plain_kernel", "plain_faults"):
-        build(folder / f"lib{name}.so", "-shared", "-O2", "-g", C_SOURCES / f"{name}.c", runtime)
+        of_kernel = ("-shared", "-O2", "-g", "-ffunction-sections", "-Wl,--gc-sections")
+        build(folder / f"lib{name}.so", *of_kernel, C_SOURCES / f"{name}.c", runtime, "-lpthread")
     return folder
 
 
-def plain_kernel(folder: Path, symbol: str, library: str = "libplain_kernel.so") -> HarnessKernel:
-    libraries = [folder / "libplain_runtime.so", folder / library]
+def plain_kernel(
+    folder: Path,
+    symbol: str,
+    library: str = "libplain_kernel.so",
+    runtime: str = "libplain_runtime.so",
+) -> HarnessKernel:
+    libraries = [folder / runtime, folder / library]
     command = (str(harness()), *map(str, libraries), symbol)
     executor = Executor("plain", command)
     return HarnessKernel(parse(PLAIN), executor, folder, CONVENTION, library=libraries[1])
@@ -368,6 +376,8 @@ PLAIN_FAULTS = {
     "free_twice": "the operator frees a block of 96 bytes (allocation 1) twice",
     "free_input": "the operator frees a pointer into input 'x' (24 bytes), which it did not get f",
     "leak": "a block of 24 bytes (allocation 1) was never freed",
+    "change_input": "writes byte 0 of input 'x' (24 bytes), a read-only input",
+    "leave_thread": "the function returns before its threads end (pthread_create)",
 }
 
 
@@ -375,10 +385,30 @@ PLAIN_FAULTS = {
 def test_memory_is_guarded_without_openvx(symbol: str, plain_folder: Path) -> None:
     kernel = plain_kernel(plain_folder, symbol, "libplain_faults.so")
     run = kernel.run(plain_invocation(1), RunOptions(fill=0xA5))
-    fault = run.fault.partition(": the function ")[2]
+    place, _, fault = run.fault.partition(": the function ")
+    if fault:
+        source = (C_SOURCES / "plain_faults.c").read_text().splitlines()
+        begin = next(i for i, line in enumerate(source, 1) if f"int {symbol}(" in line)
+        file, _, line = place.partition(":")
+        assert file == "plain_faults.c"
+        assert begin < int(line) <= source.index("}", begin)
     assert PLAIN_FAULTS[symbol] in "".join([fault, *run.events, *run.leaks])
     assert len([*filter(None, [run.fault]), *run.events, *run.leaks]) == bool(PLAIN_FAULTS[symbol])
     assert run.status == 0
+
+
+def test_fault_in_libc_has_no_line(plain_folder: Path) -> None:
+    kernel = plain_kernel(plain_folder, "parse_unmapped", "libplain_faults.so")
+    run = kernel.run(plain_invocation(1), RunOptions(fill=0xA5))
+    assert run.fault == "the function reads the unmapped address 0x12340"
+
+
+def test_changed_input_is_named_without_guard_pages(plain_folder: Path) -> None:
+    """AddressSanitizer's memory is not read-only."""
+    kernel = plain_kernel(plain_folder, "change_input", "libplain_faults.so", "libsanitized.so")
+    run = kernel.run(plain_invocation(1), RunOptions(fill=0xA5))
+    assert (run.status, run.fault, run.leaks) == (0, "", [])
+    assert run.events == ["the operator changes input 'x'"]
 
 
 def test_fastest_run_is_measured(plain_folder: Path) -> None:

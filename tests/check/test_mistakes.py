@@ -165,6 +165,19 @@ def test_error_without_user_line_has_no_message(
     ) == "mine.py:3: ZeroDivisionError: " + str(raised.value)
 
 
+def test_error_in_installed_package_has_line_of_its_caller(shrink: Operator) -> None:
+    """Also if the environment is in the repository."""
+    package = shrink.root / ".venv/lib/python3/site-packages/halves.py"
+    package.parent.mkdir(parents=True)
+    package.write_text("def half(x):\n    return x / 0\n")
+    load = f"import sys; sys.path.insert(0, {str(package.parent)!r}); import halves"
+    replace(shrink, "import numpy as np", load)
+    reference = shrink.root / "shrink_reference.py"
+    reference.write_text(reference.read_text().replace(MATH, "return halves.half(1)"))
+    with pytest.raises(CheckError, match=r"^shrink_reference\.py:9: ZeroDivisionError: "):
+        shrink.prepare(case())
+
+
 def test_reference_gets_copies_of_params(shrink: Operator) -> None:
     replace(shrink, MATH, 'params["size"].append(1); return {"output": inputs["input"]}')
     given = [4, 4]
@@ -347,6 +360,27 @@ def test_dtype_is_refused_if_no_runtime_has_it(
     made = Case("a", {"input": np.ones(3, np.int64)}, {"size": [1, 1]})
     with pytest.raises(CheckError, match="input 'input' is int64") if is_refused else nullcontext():
         assert Operator(tmp_path).check(made) == {"size": [1, 1], "factor": 2}
+
+
+@pytest.mark.parametrize(
+    ("declared", "dtype", "is_refused"),
+    [
+        ("float32", "float16", False),
+        ("float16", "float32", False),
+        ("int16", "float32", True),
+        ("float32", "int16", True),
+        ("int16", "int8", True),
+    ],
+)
+def test_input_may_have_another_float(
+    declared: str, dtype: str, is_refused: bool, tmp_path: Path
+) -> None:
+    text = DESCRIPTION.replace("{input: {", f"{{input: {{dtype: {declared}, ")
+    (tmp_path / "op.yml").write_text(text)
+    made = Case("a", {"input": np.ones(3, dtype)}, {"size": [1, 1]})
+    message = f"input 'input' is {dtype} in the case, but {declared} as op.yml says"
+    with pytest.raises(CheckError, match=message) if is_refused else nullcontext():
+        Operator(tmp_path).check(made)
 
 
 def test_check_of_no_case(shrink: Operator) -> None:

@@ -85,6 +85,14 @@ def reference(inputs, params):
     return {"y": inputs["a"] @ inputs["b"]}
 """
 TENSOR = "{type: VX_TYPE_TENSOR}"
+SUM = """\
+def output_shapes(input_shapes, params):
+    assert input_shapes["a"] == input_shapes["b"] and len(input_shapes["factor"]) == 1
+    return {"y": input_shapes["a"]}
+
+def reference(inputs, params):
+    return {"y": (inputs["a"] + inputs["b"]) * inputs["factor"]}
+"""
 MATMUL_TENSORS = f"inputs: {{a: {TENSOR}, b: {TENSOR}}}\noutputs: {{y: {TENSOR}}}\n"
 MEAN_TENSORS = f"inputs: {{x: {TENSOR}}}\noutputs: {{y: {TENSOR}}}\n"
 MEAN = """\
@@ -134,6 +142,16 @@ def test_common_size_of_inputs(tmp_path: Path) -> None:
     assert max(b * c for _, b, c in sizes) >= 2**17 + 3
     assert len(sizes) > 60
     assert all(np.all(inputs["a"] == 2) and np.all(inputs["b"] == 3) for inputs in kernel.seen)
+
+
+def test_ranks_of_several_inputs(tmp_path: Path) -> None:
+    """All inputs with the largest rank change together, where the operator requires it."""
+    tensors = f"inputs: {{a: {TENSOR}, b: {TENSOR}, factor: {TENSOR}}}\noutputs: {{y: {TENSOR}}}\n"
+    operator = write_operator(tmp_path, "Sum", tensors, SUM)
+    kernel = Recording(lambda inputs: {"y": (inputs["a"] + inputs["b"]) * inputs["factor"]})
+    (case,) = cases([{"a": (2, 3), "b": (2, 3), "factor": (1,)}], [integers(0, 9)], dtype="float32")
+    assert check(operator, kernel, case) == ""
+    assert {len(a) for a, _, _ in kernel.shapes()} == {1, 2, 3, 4, 5, 6}
 
 
 def test_shapes_that_the_reference_refuses(tmp_path: Path) -> None:

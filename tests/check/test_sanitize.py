@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,13 @@ def test_missing_compiler_error(fresh: Repository) -> None:
     assert run.returncode == 2
     assert "sanitize=address requires gcc or clang" in run.stderr
     assert "sudo apt install gcc" in run.stderr
+
+
+@pytest.mark.parametrize(("name", "is_noted"), [("thread", True), ("undefined", False)])
+def test_loops_without_threads_are_noted(fresh: Repository, name: str, is_noted: bool) -> None:
+    run = fresh.scons("-n", f"sanitize={name}", "check", path=os.environ["PATH"])
+    note = "note: sanitize=thread: op.yml has no `threads`, so opkit_parallel_for is serial\n"
+    assert (note in run.stdout) == is_noted
 
 
 def test_sanitizer_names() -> None:

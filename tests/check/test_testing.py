@@ -478,3 +478,8 @@ def test_plugin_builds_first(own_repository: Path) -> None:
     run = run_pytest(own_repository)
     assert "1 failed, 1 passed" in run.stdout
     assert (own_repository / "built").exists()
+    assert "own shapes" not in run.stdout
+    right = run_pytest(
+        own_repository, tests=["test_faults.py::test_cpu_kernel[2x3-uniform-fault=0]"]
+    )
+    assert "the CPU kernel also ran on " in right.stdout

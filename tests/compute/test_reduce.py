@@ -18,7 +18,7 @@ RELATIVE = 2**-19
 
 
 def sums(program: Path, x: np.ndarray) -> np.ndarray:
-    run = subprocess.run([program], input=x.tobytes(), capture_output=True, check=True)
+    run = subprocess.run([program], input=x.tobytes(), capture_output=True, check=True, timeout=60)
     return np.frombuffer(run.stdout, np.float64)
 
 

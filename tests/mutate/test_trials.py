@@ -45,8 +45,10 @@ def test_same_code_is_replaced_by_the_next_change(tmp_path: Path, copies: int) -
 
 def test_error_ends_what_trials_wait_for(tmp_path: Path) -> None:
     killed = threading.Event()
+    tried = set[int]()
 
     def outcome(change: Change, copy: Copy) -> Outcome:
+        tried.add(change.line)
         if change.line == 0:
             raise KeyboardInterrupt
         assert killed.wait(60)
@@ -55,6 +57,7 @@ def test_error_ends_what_trials_wait_for(tmp_path: Path) -> None:
     places = [Copy(tmp_path / f"{number}", tmp_path, {}, []) for number in range(2)]
     with pytest.raises(KeyboardInterrupt):
         try_changes(iter(CHANGES), 5, places, outcome, killed.set)
+    assert tried <= {0, 1, 2}  # at most one after the error, before the end
 
 
 def test_copy_has_links_to_what_is_built(tmp_path: Path) -> None:

@@ -129,6 +129,7 @@ OPKIT_SMALL bool opkit_set_steps(struct opkit_loop_input *input, const struct op
     }
     input->data = (const char *)tensor->data;
     input->type = tensor->type;
+    input->is_dense = tensor->size == output->size;
     return true;
 }
 
@@ -145,18 +146,12 @@ static inline bool opkit_continue(const struct opkit_loop *loop, size_t count, s
     return all;
 }
 
-/* Notes how an input repeats. */
-static inline void opkit_note_pattern(const struct opkit_loop *loop, struct opkit_loop_input *input)
+/* Notes whether all rows of an input are the same. */
+static inline void opkit_note_rows(const struct opkit_loop *loop, struct opkit_loop_input *input)
 {
-    size_t step = 1;
-
-    input->is_dense = true;
     input->repeats_rows = true;
-    for (size_t axis = loop->rank; axis-- > 0;) {
-        input->is_dense = input->is_dense && input->steps[axis] == step;
-        input->repeats_rows =
-            input->repeats_rows && (axis == loop->rank - 1 || input->steps[axis] == 0);
-        step *= loop->shape[axis];
+    for (size_t axis = 0; axis < loop->rank - 1; axis++) {
+        input->repeats_rows = input->repeats_rows && input->steps[axis] == 0;
     }
 }
 
@@ -216,12 +211,9 @@ OPKIT_SMALL bool opkit_plan_loop(struct opkit_loop *loop, const struct opkit_ten
     if (loop->rank == 0) { /* one element */
         loop->rank = 1;
         loop->shape[0] = 1;
-        for (size_t i = 0; i < count; i++) {
-            loop->inputs[i].steps[0] = 1;
-        }
     }
     for (size_t i = 0; i < count; i++) {
-        opkit_note_pattern(loop, &loop->inputs[i]);
+        opkit_note_rows(loop, &loop->inputs[i]);
     }
     return true;
 }

@@ -160,7 +160,7 @@ class Model:
     inputs: tuple[Tensor, ...]
     nodes: tuple[Node, ...]
     cleaned: Cleaned | None = None
-    proto: Any = field(default=None, compare=False, repr=False)
+    proto: Any = None
 
     @property
     def is_changed(self) -> bool:

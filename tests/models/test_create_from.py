@@ -329,6 +329,16 @@ def test_reference_equals_onnxruntime(tmp_path: Path, op_type: str) -> None:
 
 
 @pytest.mark.usefixtures("no_library")
+def test_reference_has_dtypes_of_the_model(tmp_path: Path) -> None:
+    node = helper.make_node("GatherElements", ["x", "i"], ["y"])
+    inputs = [value("x", [2, 3]), value("i", [2, 3], TensorProto.INT64)]
+    proto = model([node], inputs, [value("y", [2, 3])])
+    path, _ = created(proto, tmp_path, "--op", "GatherElements")
+    text = (path / "gatherelements_reference.py").read_text()
+    assert 'TENSORS = {"data": "float32", "indices": "int64"}' in text
+
+
+@pytest.mark.usefixtures("no_library")
 def test_small_cases_vary_each_param(tmp_path: Path) -> None:
     path, _ = created(top_k(), tmp_path, "--op", "TopK")
     text = (path / "tests/test_topk.py").read_text()

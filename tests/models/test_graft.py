@@ -168,6 +168,7 @@ def grafted(file: Path, roots: Sequence[Path], *options: object) -> Any:
     output = file.with_name("out.onnx")
     result = graft(file, roots, output, *options)
     assert result.exit_code == 0, result.output
+    assert f"wrote {output}\n" in result.stderr
     return onnx.load(output)
 
 
@@ -443,6 +444,35 @@ def test_constant_inputs_become_attributes(tmp_path: Path) -> None:
     assert not found.graph.initializer
 
 
+@pytest.mark.parametrize(
+    ("inputs", "expected"),
+    [
+        (("c", "bias", "scale", "x"), ["c", "x"]),  # params are the last constants
+        (("x", "z", "bias", "y"), "inputs 0, 1, 3 are not constant, but bias and scale must be"),
+        (("x", "z", "bias", "scale", "y"), "5 inputs (expected a, b, bias, scale)"),
+    ],
+)
+def test_positions_of_constants(
+    tmp_path: Path, inputs: Sequence[str], expected: list[str] | str
+) -> None:
+    """Of an operator whose names of inputs are not known."""
+    node = helper.make_node("Mine", inputs, ["out"], name="n", domain="m")
+    ports = [value(name, [3, 2]) for name in "xyz" if name in inputs]
+    constants = [
+        *(constant("c", weights(3, 2)), constant("bias", np.array([7, 8], np.float32))),
+        constant("scale", np.array(2, np.float32)),
+    ]
+    used = [each for each in constants if each.name in inputs]
+    file = saved(model([node], ports, [value("out", [3, 2])], used, domains=["m"]), tmp_path)
+    root = made(tmp_path, "Mine", MINE)
+    if isinstance(expected, str):
+        assert expected in refused(file, [root])
+    else:
+        found = node_of(grafted(file, [root]), "n")
+        assert [*found.input] == expected
+        assert attributes_of(found) == {"bias": [7.0, 8.0], "scale": 2}
+
+
 def test_unreadable_constants_stay_inputs(tmp_path: Path) -> None:
     """They follow the tensors; of another param, the default is one, too."""
     found = grafted(saved(mine(1e-45), tmp_path), [made(tmp_path, "Mine", MINE)])
@@ -457,15 +487,25 @@ def test_float16(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
     grafted(file, [repositories["Selu"]])
 
 
+def assert_same_data(found: Sequence[Any], expected: Sequence[Any]) -> None:
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(numpy_helper.to_array(one), numpy_helper.to_array(other))
+
+
 def test_external_data(
     tmp_path: Path, repositories: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nodes = [
         helper.make_node("MatMul", ["x", "w"], ["a"]),
         helper.make_node("Selu", ["a"], ["b"], alpha=1.5, gamma=1.0),
-        helper.make_node("Reshape", ["b", "size"], ["y"]),
+        helper.make_node("MatMul", ["b", "v"], ["c"]),
+        helper.make_node("Reshape", ["c", "size"], ["y"]),
     ]
-    tensors = [constant("w", weights(200, 200)), constant("size", [10, 20])]
+    tensors = [
+        constant("w", weights(200, 200)),
+        constant("v", weights(200, 200) + 1),
+        constant("size", [10, 20]),
+    ]
     proto = model(nodes, [value("x", [1, 200])], [value("y", None)], tensors)
     names = ["model.onnx", "out.onnx", "out.onnx.data"]
     # A model over protobuf's limit.
@@ -474,12 +514,12 @@ def test_external_data(
     with monkeypatch.context() as patch:
         patch.setattr(written_models, "MAX_FILE", 10**5)
         found = grafted(saved(proto, large), [repositories["Selu"]])
-    assert found.graph.initializer[0].raw_data == tensors[0].raw_data
+    assert_same_data(found.graph.initializer, tensors)
     assert sorted(each.name for each in large.iterdir()) == names
     file = tmp_path / "model.onnx"
     onnx.save(proto, file, save_as_external_data=True, location="w.bin", size_threshold=0)
     found = grafted(file, [repositories["Selu"]])
-    assert found.graph.initializer[0].raw_data == tensors[0].raw_data
+    assert_same_data(found.graph.initializer, tensors)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["large", *names, "w.bin"]
 
 

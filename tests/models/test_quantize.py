@@ -167,6 +167,19 @@ def test_tables(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
     assert steps == [("float16", "normal"), ("calibrate", "normal"), ("int8", "normal")]
 
 
+def test_long_names_are_shortened(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    proto = chain([1.5])
+    proto.graph.node[0].name = "n" * 30
+    first = quantized(tmp_path, repositories["Selu"], proto=proto)
+    again = tmp_path / "again"
+    again.mkdir()
+    proto.graph.node[0].name += "n"
+    second = quantized(again, repositories["Selu"], proto=proto)
+    for result, name in ((first, "n" * 30), (second, f"{'n' * 20}... (31 characters)")):
+        rows = table(result, "The custom nodes, for the first sample")
+        assert [row[0] for row in rows] == [name] * 2
+
+
 def test_layers_that_are_close(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
     result = quantized(tmp_path, repositories["Selu"], low=0)
     lowest = "No layer has a cosine below 0.99; the lowest: Conv a, 0.99939\n"

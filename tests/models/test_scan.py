@@ -169,6 +169,17 @@ def test_ways_to_name_an_operator(tmp_path: Path) -> None:
     assert "2.x only" not in text
 
 
+@pytest.mark.parametrize(
+    ("dtype", "size"), [("BOOL", 1), ("FLOAT16", 2), ("FLOAT", 4), ("INT64", 8), ("STRING", None)]
+)
+def test_bytes_of_dtypes(tmp_path: Path, dtype: str, size: int | None) -> None:
+    node = helper.make_node("Mine", ["x"], ["y"], domain="m")
+    ports = [value(name, [2, 500], getattr(TensorProto, dtype)) for name in "xy"]
+    file = saved(model([node], ports[:1], ports[1:], domains=["m"]), tmp_path)
+    [missing] = scanned(file)["missing"]
+    assert missing["nodes"][0]["reads"] == (size and 1000 * size)
+
+
 def test_operators_on_the_cpu_with_their_bytes(tmp_path: Path) -> None:
     found = scanned(saved(detection_head(), tmp_path))
     # TopK reads 1x16x4x4 floats, and writes 1x16x4x2 floats and int64 indices; k is constant.

@@ -8,8 +8,9 @@ import pytest
 
 from opkit.mutation.c_source import read
 from opkit.mutation.mutants import changes
+from opkit.mutation.plan import Plan
 from opkit.runtimes import parse
-from opkit.runtimes.rknn.check import VxSource
+from opkit.runtimes.rknn.check import CHECK, VxSource
 from tests.mutate.test_mutate import printed
 from tests.repositories import Repository, generate
 
@@ -81,6 +82,19 @@ AXES = {
     "rknn_kernel_same.vx:7 `get_global_id(1)` -> `get_global_id(2)`",
     "rknn_kernel_same.vx:7 `get_global_id(2)` -> `get_global_id(3)`",
 }
+
+
+@pytest.mark.parametrize(
+    ("more", "paths"),
+    [
+        ("", ["rknn_kernel_same.vx"]),
+        ("kernels: [cpu]", []),
+        ("elementwise: true", []),  # the file is made of the math in C
+    ],
+)
+def test_sources_to_change(more: str, paths: list[str]) -> None:
+    found = CHECK.mutable_sources(parse(f"{DESCRIPTION}{more}\n"), Plan(1, 1, (), (), ()))
+    assert [each.path for each in found] == paths
 
 
 @pytest.mark.slow

@@ -212,6 +212,19 @@ def test_check(repository: Repository, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("version", "commit", "name"),
+    [
+        ("0.10.0", "0123456789abcdef", "ppl.nn 0.10.0 x86"),
+        ("0.0.0", "0123456789abcdef", "ppl.nn 01234567 x86"),  # between two releases
+        ("0.0.0", "", "ppl.nn 0.0.0 x86"),
+    ],
+)
+def test_kernel_name_has_version(version: str, commit: str, name: str, tmp_path: Path) -> None:
+    make_tool(tmp_path, f"echo 'ppl.nn version: [{version}], commit: [{commit}]'")
+    assert [each.name for each in checkout.engines({checkout.OPTION: str(tmp_path)})] == [name]
+
+
+@pytest.mark.parametrize(
     ("script", "problem"),
     [
         ("", "has none of tools/pplnn, bin/pplnn, pplnn; to build it: cmake -S PPLNN -B BUILD"),

@@ -94,6 +94,24 @@ def test_line_length(text: str) -> None:
             assert max(map(len, content.splitlines())) <= 100, path
 
 
+@pytest.mark.parametrize(
+    ("y", "z", "text"),
+    [
+        ("", "", "that of the first input."),
+        (", dtype: int32", "", "y has int32, the others have that of the first input."),
+        (", dtype: int32", ", dtype: bool", "y has int32, z has bool."),
+    ],
+)
+def test_comment_on_data_types(y: str, z: str, text: str) -> None:
+    outputs = "outputs: {{y: {{type: VX_TYPE_TENSOR{}}}, z: {{type: VX_TYPE_TENSOR{}}}}}\n"
+    spec = runtimes.parse(
+        "name: Scale\nruntimes: [pplnn]\ninputs: {x: {type: VX_TYPE_TENSOR}}\n"
+        + outputs.format(y, z)
+    )
+    header = sources(spec)["pplnn/src/ppl/nn/oputils/custom/scale.h"]
+    assert f"Returns the data type of an output: {text}" in re.sub(r"[\s*]+", " ", header)
+
+
 def test_sources_depend_on_op_yml_alone() -> None:
     """A second build writes the same bytes, so that nothing is compiled again."""
     spec = runtimes.parse(EVERY_KIND)

@@ -61,6 +61,8 @@ class Work:
         """Write the repository of an operator with the math of the skeleton."""
         make_repository(self.repository, text)
         (self.repository / "op.yml").write_text(text)
+        [math] = self.repository.glob("*_compute.h")
+        math.write_text(math.read_text().replace(" in op.yml", ""))  # the placeholder
 
     def patch(self) -> list[str]:
         """Write the patches and apply them; return the paths of the new files, ppl.nn's first."""
@@ -177,8 +179,6 @@ params:
 
 def test_every_param(work: Work) -> None:
     work.own(PARAMS)
-    math_file = work.repository / "everyparam_compute.h"
-    math_file.write_text(math_file.read_text().replace(" in op.yml", ""))  # the placeholder
     work.patch()
     checkout = work.checkout
     assert_format(checkout)
@@ -191,6 +191,23 @@ def test_every_param(work: Work) -> None:
     assert "Store(outputs.z, info->GetOutput<TensorImpl>(1)->GetShape());" in reshape
     math = work.kernel_cpu.read("include/ppl/kernel/x86/fp32/every_param.h")
     assert "const float *i_,\n    const int64_t *row_," in math
+
+
+@pytest.mark.parametrize(
+    ("input_", "output", "folder"),
+    [("int32", "bool", "int32"), ("bool", "int32", "bool"), ("int64", "float32", "fp32")],
+)
+def test_folder_of_math(input_: str, output: str, folder: str, work: Work) -> None:
+    """The math is in the folder of the first tensor's dtype, but floats come first."""
+    work.own(
+        "name: Mixed\nruntimes: [pplnn]\n"
+        f"inputs: {{x: {{type: VX_TYPE_TENSOR, dtype: {input_}}}}}\n"
+        f"outputs: {{y: {{type: VX_TYPE_TENSOR, dtype: {output}}}}}\n"
+    )
+    work.patch()
+    assert f"mixed_ndarray_{folder}(" in work.kernel_cpu.read(
+        f"include/ppl/kernel/x86/{folder}/mixed.h"
+    )
 
 
 def test_only_used_helpers(work: Work) -> None:

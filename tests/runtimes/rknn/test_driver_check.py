@@ -87,6 +87,7 @@ def test_failure_of_kernel_is_seen(repository: Repository, driver: Path, tmp_pat
     run = check(failing, f"driver={driver}")
     assert run.returncode != 0
     assert results(run.stdout)[NAMES[0], "FAILED"] == 4
+    assert f"4 of 4 cases on the {NAMES[0]}: the kernel returns VX_FAILURE (-1)" in run.stdout
 
 
 @pytest.mark.parametrize(

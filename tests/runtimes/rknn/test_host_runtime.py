@@ -784,6 +784,18 @@ def vx_node(vx: Handles, validate: Any) -> tuple[c_void_p, c_void_p]:
     return graph, node
 
 
+FUNCTIONS_OF_ARRAYS = {
+    "vxQueryArray": 3,
+    "vxSetArrayAttribute": 3,
+    "vxAddArrayItems": 3,
+    "vxTruncateArray": 1,
+    "vxCopyArrayRange": 6,
+    "vxMapArrayRange": 8,
+    "vxUnmapArrayRange": 1,
+}
+"""Function -> the number of its arguments after the array."""
+
+
 def test_failed_calls_are_named_with_their_reason(vx: Handles, tensor: c_void_p) -> None:
     word, memory = c_int32(), (c_size_t * 6)()
     strides = sizes((2, 6))
@@ -802,7 +814,8 @@ def test_failed_calls_are_named_with_their_reason(vx: Handles, tensor: c_void_p)
          "elements"),
         (("vxQueryTensor", None, 0x081500, byref(word), 4),
          "vxQueryTensor: the tensor is not valid"),
-        (("vxTruncateArray", None, 0), "vxTruncateArray: the array is not valid"),
+        *(((name, None, *[0] * count), f"{name}: the array is not valid")
+          for name, count in FUNCTIONS_OF_ARRAYS.items()),
         (("vxQueryScalar", None, 0, byref(word), 4), "vxQueryScalar: the scalar is not valid"),
     ]  # fmt: skip
     before = len(vx.runtime.log(REASON))

@@ -378,6 +378,7 @@ PLAIN_FAULTS = {
     "leak": "a block of 24 bytes (allocation 1) was never freed",
     "change_input": "writes byte 0 of input 'x' (24 bytes), a read-only input",
     "leave_thread": "the function returns before its threads end (pthread_create)",
+    "leave_process": "the function starts a process and does not wait for its end (fork)",
 }
 
 
@@ -409,6 +410,15 @@ def test_changed_input_is_named_without_guard_pages(plain_folder: Path) -> None:
     run = kernel.run(plain_invocation(1), RunOptions(fill=0xA5))
     assert (run.status, run.fault, run.leaks) == (0, "", [])
     assert run.events == ["the operator changes input 'x'"]
+
+
+def test_output_larger_than_all_else(plain_folder: Path) -> None:
+    kernel = plain_kernel(plain_folder, "nothing", "libplain_faults.so")
+    call = replace(plain_invocation(1), outputs={"y": ((3 << 20,), "float32")})
+    run = kernel.run(call, RunOptions(fill=1))
+    assert (run.status, run.fault, run.events) == (0, "", [])
+    assert np.all(run.outputs["y"].view(np.uint8) == 1)
+    assert run.outputs["y"].shape == (3 << 20,)
 
 
 def test_fastest_run_is_measured(plain_folder: Path) -> None:

@@ -291,6 +291,27 @@ def test_reference_begins_with_its_purpose(runtimes: str, converter: str) -> Non
         assert rest == []
 
 
+def test_arguments_of_the_math_are_aligned() -> None:
+    tensor = "type: VX_TYPE_TENSOR"
+    doc = f"{40 * 'a'} {40 * 'b'}"
+    text = once_only_files(
+        parse(
+            f"name: Copy\ninputs: {{x: {{{tensor}, doc: First  one.}}}}\n"
+            f"outputs: {{output: {{{tensor}}}}}\n"
+            f"params: {{p: {{type: VX_TYPE_INT32, doc: '{doc}'}}}}\n"
+        )
+    )["copy_compute.h"]
+    assert (
+        " * Computes the outputs:\n"
+        " *\n"
+        " *   inputs->x        First one.\n"
+        f" *   params->p        {40 * 'a'}\n"
+        f" *                    {40 * 'b'}\n"
+        " *   outputs->output\n"
+        " *\n"
+    ) in text
+
+
 def test_readme_names_existing_pages_and_files() -> None:
     files = all_files(parse(f"name: Copy\nruntimes: [rknn, rknn2, pplnn]\n{HEAD}"))
     text = files["README.md"]

@@ -378,7 +378,6 @@ PLAIN_FAULTS = {
     "leak": "a block of 24 bytes (allocation 1) was never freed",
     "change_input": "writes byte 0 of input 'x' (24 bytes), a read-only input",
     "leave_thread": "the function returns before its threads end (pthread_create)",
-    "leave_process": "the function starts a process and does not wait for its end (fork)",
 }
 
 
@@ -410,6 +409,15 @@ def test_changed_input_is_named_without_guard_pages(plain_folder: Path) -> None:
     run = kernel.run(plain_invocation(1), RunOptions(fill=0xA5))
     assert (run.status, run.fault, run.leaks) == (0, "", [])
     assert run.events == ["the operator changes input 'x'"]
+
+
+def test_left_process_has_its_own_events(plain_folder: Path) -> None:
+    kernel = plain_kernel(plain_folder, "leave_process", "libplain_faults.so")
+    run = kernel.run(plain_invocation(1), RunOptions(fill=1))
+    first, *others = run.events
+    assert "the operator starts a process (fork)" in first
+    assert others == ["the function starts a process and does not wait for its end (fork)"]
+    assert (run.status, run.fault, run.leaks) == (0, "", [])
 
 
 def test_output_larger_than_all_else(plain_folder: Path) -> None:

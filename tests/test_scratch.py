@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit.common.scratch import scratch_folder
+from opkit.common.scratch import scratch_folder, whole_folder
 from tests.repositories import ROOT
 
 KEEP_ONE = """
@@ -85,3 +85,30 @@ def test_without_locks_nothing_of_others_is_deleted(
         with scratch_folder(tmp_path) as inner:
             assert sorted(tmp_path.iterdir()) == sorted([outer, inner])
         assert [*tmp_path.iterdir()] == [outer]
+
+
+def test_whole_folder(tmp_path: Path) -> None:
+    path = tmp_path / "some/whole"
+    filled: list[Path] = []
+
+    def fill(folder: Path) -> None:
+        assert not path.exists()
+        assert [*folder.iterdir()] == []
+        (folder / "file").touch()
+        filled.append(folder)
+
+    def fill_slowly(folder: Path) -> None:
+        """Make the folder while another process does so, too."""
+        assert whole_folder(path, fill) == path
+        (folder / "other").touch()
+
+    def fail(folder: Path) -> None:
+        fill(folder)
+        raise ValueError("of the body")
+
+    with pytest.raises(ValueError, match="of the body"):
+        whole_folder(path, fail)
+    assert [*path.parent.iterdir()] == []
+    assert whole_folder(path, fill_slowly) == whole_folder(path, fail) == path
+    assert [*path.parent.rglob("*")] == [path, path / "file"]
+    assert len({*filled}) == 2

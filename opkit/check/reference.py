@@ -61,14 +61,15 @@ class Reference:
         module = sys.modules.get(name)
         if module is not None and Path(str(module.__file__)).resolve() == self.path.resolve():
             return module
+        if not self.path.is_file():
+            raise OpkitError(f"{self.path} not found; run `scons target=x64` to create it")
         loader = _UncachedLoader(name, str(self.path))
         spec = importlib.util.spec_from_file_location(name, self.path, loader=loader)
-        if spec is None or spec.loader is None or not self.path.is_file():
-            raise OpkitError(f"{self.path} not found; run `scons target=x64` to create it")
+        assert spec is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         try:
-            spec.loader.exec_module(module)
+            loader.exec_module(module)
         except (Exception, SystemExit) as error:
             del sys.modules[name]
             raise CheckError(user_message(error, self.path.parent, f"{self.path.name}:1")) from None

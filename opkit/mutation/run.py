@@ -69,7 +69,7 @@ def report(results: Sequence[tuple[Change, Outcome]], count: int) -> str:
     total, noticed = len(counted), len(counted) - len(alive)
     if not counted:
         return f"mutate={count}: there is nothing to change in the kernels"
-    more = f"mutate={count}: there are no more than {total} changes\n" if total < count else ""
+    more = f"mutate={count}: there are no more than {_changes(total)}\n" if total < count else ""
     if not alive:
         return f"{more}your cases notice {'all ' if total > 1 else ''}{_changes(total)}"
     these = "this one lives" if len(alive) == 1 else f"these {len(alive)} live"

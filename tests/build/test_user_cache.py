@@ -14,7 +14,7 @@ from SCons.Script.SConscript import SConsEnvironment
 from opkit.build.recorded_inputs import inputs_file
 from opkit.build.user_cache import NAME, cache_folder, user_cache
 from opkit.common.errors import OpkitError
-from opkit.toolchains.compile_inputs import prerequisites
+from opkit.toolchains.compile_inputs import Inputs, prerequisites
 from tests.compiling import C_SOURCES, build
 from tests.repositories import Repository, generate, installed_opkit
 
@@ -80,6 +80,27 @@ def test_cache_key_has_all_inputs(copy_of_fresh: Repository) -> None:
 def test_prerequisites_of_a_rule_in_several_lines() -> None:
     rule = "out.o: one.c folder/two\\ words.h \\\n  price$$.h \\\n last.h\n"
     assert prerequisites(rule) == ["one.c", "folder/two words.h", "price$.h", "last.h"]
+
+
+def test_stored_inputs_of_a_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("src").mkdir()
+    Path("sum.c").write_text('#include "sum.h"\n')
+    Path("sum.h").write_text("int sum(int a, int b);\n")
+    file = Path("sum.o.inputs")
+    assert Inputs.load(file) is None
+    Inputs.found(["sum.c", "sum.h"], ["src"]).store(file)
+    inputs = Inputs.load(file)
+    assert inputs is not None
+    assert inputs.paths() == {"sum.c", "sum.h", "src/sum.c", "src/sum.h"}
+    assert inputs.are_current()
+    Path("src/sum.h").write_text("")
+    assert not inputs.are_current()
+    Path("src/sum.h").unlink()
+    Path("sum.h").write_text("int sum(int a);\n")
+    assert not inputs.are_current()
+    file.write_text("[]")
+    assert Inputs.load(file) is None
 
 
 def dependencies_of_nodes(tree: str) -> dict[str, set[str]]:

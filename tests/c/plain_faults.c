@@ -10,7 +10,7 @@ typedef int kernel_f(unsigned count, struct harness_value *values);
 
 kernel_f nothing, resize, slow_at_first, read_past_input, write_past_output, write_before_output,
     read_past_param, leak, use_after_free, write_past_block, free_twice, free_input, change_input,
-    parse_unmapped, leave_thread;
+    parse_unmapped, leave_thread, leave_process;
 
 static volatile char *memory; /* so that compilers leave each access as it is */
 
@@ -145,4 +145,13 @@ int leave_thread(unsigned count, struct harness_value *values)
     pthread_t own;
     (void)count;
     return pthread_create(&own, NULL, wait_for_end, values);
+}
+
+int leave_process(unsigned count, struct harness_value *values)
+{
+    (void)count;
+    if (fork() == 0) {
+        wait_for_end(values);
+    }
+    return 0;
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from opkit.check import line_counts
 from opkit.check.line_coverage import FileCoverage, note
 from tests.repositories import Repository, generate
 
@@ -222,3 +223,11 @@ def test_lines_are_merged_over_runtimes(operator: Repository) -> None:
 def test_note_has_the_first_lines(count: int, shown: str) -> None:
     file = FileCoverage("sum.h", [], code={*range(30)}, not_run={*range(1, 2 * count, 2)})
     assert note([file]).startswith(f"no case runs sum.h:{shown}. Wrong code")
+
+
+def test_counters_of_processes_are_added(tmp_path: Path) -> None:
+    (tmp_path / "1.json").write_text('{"libsum.so": [1, 0, 3]}')
+    (tmp_path / "2.json").write_text('{"libsum.so": [1, 0, 0], "libother.so": [5]}')
+    (tmp_path / "other.txt").write_text("")
+    assert line_counts.load(tmp_path) == {Path("libsum.so"): [2, 0, 3], Path("libother.so"): [5]}
+    assert line_counts.load(tmp_path / "nothing") == {}

@@ -411,6 +411,24 @@ def test_changed_input_is_named_without_guard_pages(plain_folder: Path) -> None:
     assert run.events == ["the operator changes input 'x'"]
 
 
+def test_left_process_has_its_own_events(plain_folder: Path) -> None:
+    kernel = plain_kernel(plain_folder, "leave_process", "libplain_faults.so")
+    run = kernel.run(plain_invocation(1), RunOptions(fill=1))
+    first, *others = run.events
+    assert "the operator starts a process (fork)" in first
+    assert others == ["the function starts a process and does not wait for its end (fork)"]
+    assert (run.status, run.fault, run.leaks) == (0, "", [])
+
+
+def test_output_larger_than_all_else(plain_folder: Path) -> None:
+    kernel = plain_kernel(plain_folder, "nothing", "libplain_faults.so")
+    call = replace(plain_invocation(1), outputs={"y": ((3 << 20,), "float32")})
+    run = kernel.run(call, RunOptions(fill=1))
+    assert (run.status, run.fault, run.events) == (0, "", [])
+    assert np.all(run.outputs["y"].view(np.uint8) == 1)
+    assert run.outputs["y"].shape == (3 << 20,)
+
+
 def test_fastest_run_is_measured(plain_folder: Path) -> None:
     kernel = plain_kernel(plain_folder, "slow_at_first", "libplain_faults.so")
     kernel.harness.executor = replace(kernel.harness.executor, measures=True)

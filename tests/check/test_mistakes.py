@@ -18,6 +18,7 @@ import pytest
 from opkit.check.mistakes import CheckError, user_message
 from opkit.check.operators import Operator
 from opkit.check.session import Session
+from opkit.common.errors import OpkitError
 from opkit.testing import Case, cases, check_cpu_kernel, integers, special, uniform
 from tests.repositories import installed_opkit
 
@@ -143,6 +144,14 @@ def test_wrong_signature_error_has_function_line(shrink: Operator) -> None:
         CheckError, match=r"^shrink_reference\.py:8: TypeError: reference\(\) takes"
     ):
         shrink.prepare(case())
+
+
+def test_missing_reference(shrink: Operator) -> None:
+    reference = shrink.root / "shrink_reference.py"
+    reference.unlink()
+    with pytest.raises(OpkitError) as raised:
+        shrink.prepare(case())
+    assert str(raised.value) == f"{reference} not found; run `scons target=x64` to create it"
 
 
 def test_failed_import_is_retried(shrink: Operator) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,7 @@ def test_loops_without_threads_are_noted(fresh: Repository, name: str, is_noted:
     run = fresh.scons("-n", f"sanitize={name}", "check", path=os.environ["PATH"])
     note = "note: sanitize=thread: op.yml has no `threads`, so opkit_parallel_for is serial\n"
     assert (note in run.stdout) == is_noted
+    assert f"sanitize={name}: compiled with {shutil.which('gcc')}\n" in run.stdout
 
 
 def test_sanitizer_names() -> None:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opkit.check import checking
 from opkit.check.comparison import compare, context, ulp_distance
 from opkit.check.session import Session
 from opkit.check.tolerance import OutputTolerance
@@ -359,6 +360,19 @@ def test_special_values_of_two_inputs_combine() -> None:
     inputs = cases([{"x": (400,), "y": (400,)}], [special()])[0].inputs
     pairs = set(zip(inputs["x"].view(np.uint16), inputs["y"].view(np.uint16), strict=True))
     assert len(pairs) == 18 * 18
+
+
+def test_endless_loop_shortens_later_timeouts(
+    faults: Operator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "TIME_LIMIT", 0.2)
+    monkeypatch.setattr(checking, "SHORT_LIMIT", 0.1)
+    monkeypatch.setattr(faults, "first_timeouts", {})
+    result = run_cpu_kernel(fault_case("LOOP"), operator=faults)
+    assert result.note == (
+        "CPU kernel timed out after 0.2 s in case loop; the timeout of later cases is 0.1 s"
+    )
+    assert "timed out after 0.1 s" in run_cpu_kernel(fault_case("LOOP"), operator=faults).problem
 
 
 # ---- In a repository ----

@@ -49,6 +49,18 @@ def test_worker_without_an_answer_times_out() -> None:
     worker.kill()
 
 
+def test_request_waits_for_a_slow_worker() -> None:
+    """A request may be larger than a pipe."""
+    request = b"x" * (1 << 20) + b"\n"
+    worker = start_worker(["sh", "-c", "sleep 0.3; exec cat >/dev/null"])
+    worker.send(request, 20)
+    worker.close()
+    worker = start_worker(["sleep", "60"])
+    with pytest.raises(TimeoutError):
+        worker.send(request, 0.1)
+    worker.kill()
+
+
 def test_descendants_are_killed_but_not_the_worker() -> None:
     worker = start_worker(["sh", "-c", "setsid sleep 60 & echo started; exec cat"])
     worker.send(b"a line\n", 20)

@@ -54,6 +54,26 @@ def test_valid_description_has_no_complaints() -> None:
     assert runtimes.complaints(GOOD) == (runtimes.parse(GOOD), [])
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("name: Op: b\n", "1:9"),
+        ("name: @Op\n", "1:7"),
+        ("name: Op\nparams:\n\tp: 1\n", "3:1"),
+        ("name: Op\nparams\n  p: 1\n", "2:1"),
+        ("name: Op\n  doc: a\n", "2:3"),
+        ("name: Op\nruntimes: [a\ninputs: {}\n", "2:11"),
+        ("name: Op\nruntimes: [a b}\n", "2:15"),
+        ("name: Op\ndoc: 'a\nruntimes: [rknn]\n", "2:6"),
+        ('name: Op\ndoc: "a\\q"\n', "2:9"),
+        ("name: Op\ndoc: *none\n", "2:6"),
+        ("name: Op\n---\nname: b\n", "2:1"),
+    ],
+)
+def test_place_of_a_syntax_error(text: str, place: str) -> None:
+    assert [each.strip() for each in complaints(text)] == [place]
+
+
 def test_every_complaint_at_once() -> None:
     text = """\
 name: double

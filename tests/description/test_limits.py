@@ -55,6 +55,18 @@ def test_lengths(runtime: str, of: str, limit: int) -> None:
         ]
 
 
+def test_paths() -> None:
+    def problem(path: str) -> str:
+        _, complaints = runtimes.complaints(
+            "name: Op\nruntimes: [rknn2]\ninputs: {x: {type: VX_TYPE_TENSOR}}\n"
+            f"outputs: {{y: {{type: VX_TYPE_TENSOR}}}}\nsources: [{path}]\n"
+        )
+        return " ".join(str(each) for each in complaints)
+
+    assert problem("a/" + "b" * 196 + ".c") == ""
+    assert "is too long (expected 200 characters at most)" in problem("a/" + "b" * 197 + ".c")
+
+
 def test_items_of_defaults() -> None:
     for count in (1, 16):
         assert problems("rknn", f"p: {{type: VX_TYPE_ARRAY, default: {[0] * count}}}") == []

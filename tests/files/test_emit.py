@@ -273,6 +273,45 @@ def test_first_edit_keeps_the_other_outputs() -> None:
     ) in text
 
 
+@pytest.mark.parametrize(
+    ("runtimes", "converter"),
+    [("pplnn", ""), ("rknn", "RKNN-Toolkit"), ("pplnn, rknn2", "RKNN-Toolkit2")],
+)
+def test_reference_begins_with_its_purpose(runtimes: str, converter: str) -> None:
+    text = once_only_files(parse(f"name: Copy\nruntimes: [{runtimes}]\n{HEAD}"))[
+        "copy_reference.py"
+    ]
+    _, purpose, _ = text.split('"""', 2)
+    first, *rest = purpose.split("\n")
+    assert first == "Copy in numpy: the expected outputs for every kernel."
+    if converter:
+        assert rest[1].startswith(f"{converter} runs this file while it converts a model.")
+        assert rest[-1] == ""
+    else:
+        assert rest == []
+
+
+def test_arguments_of_the_math_are_aligned() -> None:
+    tensor = "type: VX_TYPE_TENSOR"
+    doc = f"{40 * 'a'} {40 * 'b'}"
+    text = once_only_files(
+        parse(
+            f"name: Copy\ninputs: {{x: {{{tensor}, doc: First  one.}}}}\n"
+            f"outputs: {{output: {{{tensor}}}}}\n"
+            f"params: {{p: {{type: VX_TYPE_INT32, doc: '{doc}'}}}}\n"
+        )
+    )["copy_compute.h"]
+    assert (
+        " * Computes the outputs:\n"
+        " *\n"
+        " *   inputs->x        First one.\n"
+        f" *   params->p        {40 * 'a'}\n"
+        f" *                    {40 * 'b'}\n"
+        " *   outputs->output\n"
+        " *\n"
+    ) in text
+
+
 def test_readme_names_existing_pages_and_files() -> None:
     files = all_files(parse(f"name: Copy\nruntimes: [rknn, rknn2, pplnn]\n{HEAD}"))
     text = files["README.md"]

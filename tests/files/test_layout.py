@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from opkit.common.code_layout import comment, literal, with_comment, wrapped
+from opkit.common.code_layout import block_comment, comment, literal, with_comment, wrapped
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,15 @@ def test_comments_at_the_end_of_a_line() -> None:
     assert with_comment("  int i;", "x" * 85) == f"  int i; /* {'x' * 85} */"
     assert with_comment("  int i;", "x" * 86).splitlines() == [f"  /* {'x' * 86} */", "  int i;"]
     assert with_comment("  int i;", "") == "  int i;"
+
+
+def test_paragraphs_of_a_comment() -> None:
+    assert block_comment("One.\n\nTwo\nlines.\n\nThree.", 2).splitlines() == [
+        "  /*",
+        "   * One.",
+        "   *",
+        "   * Two lines.",
+        "   *",
+        "   * Three.",
+        "   */",
+    ]

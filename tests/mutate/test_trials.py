@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from opkit.mutation.mutants import Change
+from opkit.mutation.run import report
 from opkit.mutation.trials import Copy, Outcome, copy_repository, try_changes
 
 CHANGES = [Change("sum.h", "+1", line, (line, line), b"x", "", "") for line in range(20)]
@@ -84,3 +85,28 @@ def test_copy_has_links_to_what_is_built(tmp_path: Path) -> None:
     assert (root / "data").resolve() == tmp_path / "data"
     assert (repository / "sum.h").read_text() == "sum.h"
     assert not (root / "src/more.c").is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "count", "expected"),
+    [
+        ("", 3, "mutate=3: there is nothing to change in the kernels"),
+        ("N", 1, "your cases notice 1 change"),
+        ("N", 2, "mutate=2: there are no more than 1 change\nyour cases notice 1 change"),
+        ("NN", 2, "your cases notice all 2 changes"),
+        ("L", 1, "your cases notice 0 of 1 change; this one lives:\nsum.h:0 `x` -> `y`"),
+        (
+            "NLL",
+            3,
+            "your cases notice 1 of 3 changes; these 2 live:\nsum.h:1 `x` -> `y`\n"
+            "sum.h:2 `x` -> `y`",
+        ),
+    ],
+)
+def test_report(outcomes: str, count: int, expected: str) -> None:
+    names = {"N": Outcome.NOTICED, "L": Outcome.LIVES}
+    changes = [Change("sum.h", "+1", line, (line, line), b"y", "x", "y") for line in range(3)]
+    results = [(change, names[each]) for change, each in zip(changes, outcomes, strict=False)]
+    text, _, advice = report(results, count).partition("\nAdd a case that fails")
+    assert text == expected
+    assert bool(advice) == ("L" in outcomes)

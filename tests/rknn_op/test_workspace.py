@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from opkit import manifest, repository
+from opkit.ci import workspace
 from opkit.common.errors import OpkitError
 from rknn_op.creation.choices import DEFAULT_EXTRAS, left_out
 from rknn_op.creation.wheel import extra_in, extra_lines, wheel
@@ -329,6 +330,20 @@ def test_ci_checks_all_or_changed_operators(ws: Path) -> None:
         path=os.environ["PATH"],
     )
     assert "1 of 1 operators have no target riscv64" in done.stdout
+
+
+def test_ci_prints_the_products(
+    ws: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    products = ["One/build/rk3588/librkcst_one.so", "Two/build/riscv64/libpplnn_two.a"]
+    for path in (*products, "One/build/rk3588/other.txt"):
+        (ws / path).parent.mkdir(parents=True, exist_ok=True)
+        (ws / path).touch()
+    before = snapshot(ws)
+    monkeypatch.chdir(ws)
+    assert workspace.main(["products"]) == 0
+    assert capsys.readouterr().out.splitlines() == products
+    assert snapshot(ws) == before
 
 
 def test_workflow_and_action_of_a_workspace(made: Path, alone: Path) -> None:

@@ -409,6 +409,15 @@ def test_invalid_elf(good: dict[str, Path], tmp_path: Path) -> None:
     assert message().startswith(f"{path}: a damaged ELF file of ")
 
 
+def test_largest_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elf, "MAX_SIZE", 1000)
+    begin = b"\x7fELF"
+    with pytest.raises(ElfError, match=r"^a damaged ELF file of 1000 bytes: "):
+        elf.read(begin.ljust(1000))
+    with pytest.raises(ElfError, match=r"^an ELF file of 1001 bytes \(expected 1000 at most\)$"):
+        elf.read(begin.ljust(1001))
+
+
 @given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from([0, 1, 0x7F, 0x80, 0xFF])), max_size=9))
 def test_damage_is_an_elf_error_or_harmless(
     good: dict[str, Path], damage: list[tuple[float, int]]

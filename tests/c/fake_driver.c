@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +57,26 @@ static void *set_signal(void *signal)
     return NULL;
 }
 
+static void *try_mutex(void *mutex)
+{
+    EXPECT(gcoOS_AcquireMutex(NULL, mutex, 0) == GAL_TIMEOUT); /* another thread has it */
+    return NULL;
+}
+
+/* A thread cannot be created without memory for its stack. */
+static void expect_no_thread(void)
+{
+    void *thread = NULL;
+    pthread_attr_t usual;
+    pthread_attr_t large;
+
+    EXPECT(pthread_getattr_default_np(&usual) == 0 && pthread_getattr_default_np(&large) == 0);
+    EXPECT(pthread_attr_setstacksize(&large, SIZE_MAX / 16 * 15 / 65536 * 65536) == 0);
+    EXPECT(pthread_setattr_default_np(&large) == 0);
+    EXPECT(gcoOS_CreateThread(NULL, set_signal, NULL, &thread) == GAL_INVALID && thread == NULL);
+    EXPECT(pthread_setattr_default_np(&usual) == 0);
+}
+
 static void expect_threads(void)
 {
     void *mutex = NULL;
@@ -65,6 +87,9 @@ static void expect_threads(void)
     EXPECT(gcoOS_CreateMutex(NULL, &mutex) == GAL_OK);
     EXPECT(gcoOS_AcquireMutex(NULL, mutex, 0xFFFFFFFF) == GAL_OK);
     EXPECT(gcoOS_AcquireMutex(NULL, mutex, 0) == GAL_OK); /* by the same thread */
+    EXPECT(gcoOS_CreateThread(NULL, try_mutex, mutex, &thread) == GAL_OK);
+    EXPECT(gcoOS_CloseThread(NULL, thread) == GAL_OK);
+    expect_no_thread();
     EXPECT(gcoOS_ReleaseMutex(NULL, mutex) == GAL_OK && gcoOS_ReleaseMutex(NULL, mutex) == GAL_OK);
     EXPECT(gcoOS_DeleteMutex(NULL, mutex) == GAL_OK);
 

@@ -186,6 +186,7 @@ def test_every_param(work: Work) -> None:
     assert 'GetNodeAttr(pb_node, "e", &param->e, "near\\"est");' in parser
     assert 'if (!onnx::utils::GetNodeAttr(pb_node, "f", &param->f)) {' in parser
     assert "if (param->d.size() != 3) {" in parser
+    assert '"attribute[a] must be -5 or more."' in parser
     reshape = checkout.read("src/ppl/nn/oputils/onnx/reshape_every_param.cc")
     assert "*info->GetInput<TensorImpl>(1)->GetShape();" in reshape
     assert "Store(outputs.z, info->GetOutput<TensorImpl>(1)->GetShape());" in reshape

@@ -409,6 +409,15 @@ def test_invalid_elf(good: dict[str, Path], tmp_path: Path) -> None:
     assert message().startswith(f"{path}: a damaged ELF file of ")
 
 
+def test_largest_file() -> None:
+    data = b"\x7fELF".ljust(64 << 20, b"\0")
+    with pytest.raises(ElfError, match="a damaged ELF file of 67108864 bytes: "):
+        elf.read(data)
+    message = "an ELF file of 67108865 bytes \\(expected 67108864 at most\\)"
+    with pytest.raises(ElfError, match=message):
+        elf.read(data + b"\0")
+
+
 @given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from([0, 1, 0x7F, 0x80, 0xFF])), max_size=9))
 def test_damage_is_an_elf_error_or_harmless(
     good: dict[str, Path], damage: list[tuple[float, int]]

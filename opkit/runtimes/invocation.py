@@ -73,10 +73,10 @@ class Usage:
         waiting: the minimum time of a call in functions of the system that wait, in seconds.
     """
 
-    stack: int = 0
-    heap: int = 0
-    processor: float = 0.0
-    waiting: float = 0.0
+    stack: int
+    heap: int
+    processor: float
+    waiting: float
 
     def joined(self, other: Usage) -> Usage:
         """Return the usage of two runs."""

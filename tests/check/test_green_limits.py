@@ -6,6 +6,8 @@ A kernel with the limits of a device is red where it exceeds the stack, and else
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -217,37 +219,39 @@ def test_overflow_of_stack(greedy: Repository, way: str) -> None:
 
 
 MIB = 1 << 20
+NOTHING = Usage(stack=0, heap=0, processor=0.0, waiting=0.0)
 
 
 @pytest.mark.parametrize(
     ("usage", "elements", "note"),
     [
-        (Usage(STACK_SIZE // 2, 16 * MIB, 0.01, 0.01), 1, ""),
-        (Usage(stack=STACK_SIZE // 2 + 1), 1, "256 KiB of the 512 KiB of stack"),
-        (Usage(heap=16 * MIB + 1), 1, "16 MiB from malloc at a time, for tensors of 8 bytes"),
-        (Usage(heap=128 * MIB), MIB, ""),  # 16 times the tensors
-        (Usage(heap=129 * MIB), MIB, "129 MiB from malloc at a time, for tensors of 8 MiB"),
-        (Usage(processor=0.02, waiting=0.05), 60, "a call computes for 20.0 ms"),
-        (Usage(processor=0.01, waiting=0.05), 60, "a call waits for 50.0 ms"),
-        (Usage(processor=0.009, waiting=0.01), 60, ""),
-        (Usage(processor=0.3), 1000, ""),  # DFT and MatMul, without a fast algorithm
-        (Usage(processor=0.5), 1000, "a call computes for 500.0 ms, more than 1,000 times"),
+        ({"stack": STACK_SIZE // 2, "heap": 16 * MIB, "processor": 0.01, "waiting": 0.01}, 1, ""),
+        ({"stack": STACK_SIZE // 2 + 1}, 1, "256 KiB of the 512 KiB of stack"),
+        ({"heap": 16 * MIB + 1}, 1, "16 MiB from malloc at a time, for tensors of 8 bytes"),
+        ({"heap": 128 * MIB}, MIB, ""),  # 16 times the tensors
+        ({"heap": 129 * MIB}, MIB, "129 MiB from malloc at a time, for tensors of 8 MiB"),
+        ({"processor": 0.02, "waiting": 0.05}, 60, "a call computes for 20.0 ms"),
+        ({"processor": 0.01, "waiting": 0.05}, 60, "a call waits for 50.0 ms"),
+        ({"processor": 0.009, "waiting": 0.01}, 60, ""),
+        ({"processor": 0.3}, 1000, ""),  # DFT and MatMul, without a fast algorithm
+        ({"processor": 0.5}, 1000, "a call computes for 500.0 ms, more than 1,000 times"),
     ],
 )
-def test_limits(usage: Usage, elements: int, note: str) -> None:
+def test_limits(usage: dict[str, Any], elements: int, note: str) -> None:
+    taken = replace(NOTHING, **usage)
     tensor = TensorTraits("float32", (elements,))
     traits = CaseTraits(inputs={"x": tensor}, outputs={"y": tensor})
-    found = [*board_limits.notes([Result("CPU kernel", "a", usage=usage, traits=traits)])]
+    found = [*board_limits.notes([Result("CPU kernel", "a", usage=taken, traits=traits)])]
     assert len(found) == bool(note), found
     assert note in "".join(found)
-    failed = Result("CPU kernel", "a", "wrong", usage=usage, traits=traits)
+    failed = Result("CPU kernel", "a", "wrong", usage=taken, traits=traits)
     assert not [*board_limits.notes([failed])]
 
 
 def test_kernels_share_a_note() -> None:
     names = ("CPU kernel", "CPU kernel, rknn2")
     results = [
-        Result(name, f"case {seconds}", usage=Usage(waiting=seconds))
+        Result(name, f"case {seconds}", usage=replace(NOTHING, waiting=seconds))
         for name in names
         for seconds in (0.1, 0.2)
     ]

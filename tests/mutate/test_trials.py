@@ -61,6 +61,21 @@ def test_error_ends_what_trials_wait_for(tmp_path: Path) -> None:
     assert tried <= {0, 1, 2}  # at most one after the error, before the end
 
 
+def test_report_has_the_number_of_the_noun() -> None:
+    change = Change("sum.h", "+1", 3, (0, 1), b"y", "x", "y")
+    same = (change, Outcome.SAME_CODE)  # not counted
+
+    def first_line(*outcomes: Outcome) -> str:
+        results = [(change, outcome) for outcome in outcomes]
+        return report([*results, same], len(outcomes)).partition("\n")[0]
+
+    noticed, lives = Outcome.NOTICED, Outcome.LIVES
+    assert first_line(noticed) == "your cases notice 1 change"
+    assert first_line(noticed, noticed) == "your cases notice all 2 changes"
+    assert first_line(lives) == "your cases notice 0 of 1 change; this one lives:"
+    assert first_line(lives, lives) == "your cases notice 0 of 2 changes; these 2 live:"
+
+
 def test_copy_has_links_to_what_is_built(tmp_path: Path) -> None:
     repository, root = tmp_path / "Sum", tmp_path / "Sum/build/mutation/0"
     for name in ("sum.h", "src/more.c", "build/x64/libsum.so", "build/other", ".git/HEAD"):

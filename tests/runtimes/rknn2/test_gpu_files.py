@@ -9,13 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opkit.common.errors import OpkitError
 from opkit.description.reader import DescriptionError
 from opkit.description.spec import OpSpec
 from opkit.files.elementwise import generated_loop
 from opkit.files.skeletons import once_only_files
+from opkit.mutation.plan import Plan
 from opkit.runtimes import parse
 from opkit.runtimes.rknn2 import gpu_files
 from opkit.runtimes.rknn2.c_files import c_files
+from opkit.runtimes.rknn2.check import CHECK
 from opkit.toolchains.abi import ABIS
 from tests.compiling import compile_c
 from tests.marks import quick_first
@@ -150,3 +153,15 @@ def test_elementwise_kernel_renames_its_variables() -> None:
     assert "const int i_ = (int)get_global_id(0);" in kernel
     assert "if (i_ < count_) {" in kernel
     assert "fabs(x)" in kernel
+
+
+def test_kernel_to_change_has_to_compile(tmp_path: Path) -> None:
+    spec = parse(GPU_DESCRIPTIONS["no_params"])
+    (source,) = CHECK.mutable_sources(spec, Plan(1, 1, (), (), ()))
+    path = tmp_path / source.path
+    path.parent.mkdir()
+    path.write_text(gpu_files.once_only_files(spec)[source.path])
+    assert source.root in source.tree(tmp_path)
+    path.write_text(path.read_text() + "int\n")
+    with pytest.raises(OpkitError, match=f"{source.path} cannot be read:\n.*error: expected"):
+        source.tree(tmp_path)

@@ -13,6 +13,7 @@ from opkit.common.errors import OpkitError
 from opkit.runtimes.rknn2.cl_compiler import compile_cl
 from opkit.runtimes.rknn2.cl_results import read_records
 from opkit.runtimes.rknn2.find_opencl import RealOpenCl, find_opencl
+from tests.runtimes.rknn2 import opencl_steps as steps
 from tests.runtimes.rknn2.opencl_api import Run, in_process, run_launches
 from tests.runtimes.rknn2.opencl_builds import shim
 from tests.runtimes.rknn2.opencl_runs import Result, emulate
@@ -85,6 +86,19 @@ def test_emulator_and_pocl_agree(pocl: RealOpenCl, tmp_path: Path) -> None:
     exponentials = np.exp(rows - rows.max(axis=1, keepdims=True))
     softmax = exponentials / exponentials.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(emulated[2][0]["y"], softmax, rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_missing_finish(pocl: RealOpenCl) -> None:
+    attachments = {"opencl:real": pocl.library}
+    _, records = in_process(
+        *(steps.perform, shim(), attachments, {}, steps.forget_finish),
+        environment=pocl.environment,
+    )
+    result, _ = read_records(records.log, records.attachments, {})
+    assert result.misuse == [
+        "a command queue is released before clFinish has waited for its commands"
+    ]
 
 
 def test_missing_library_is_named(tmp_path: Path) -> None:

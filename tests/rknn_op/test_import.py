@@ -372,6 +372,13 @@ def test_order_of_params_by_their_kinds_in_the_table(old: Path) -> None:
     )
 
 
+def test_comment_below_the_last_row_is_of_no_row(old: Path) -> None:
+    expected = warnings(dry_run())
+    head, table, rest = (old / KERNEL).read_text().partition("kernel_params[] = {\n")
+    (old / KERNEL).write_text(head + table + rest.replace("};\n", "    /* input0 */ };\n", 1))
+    assert warnings(dry_run()) == expected
+
+
 OTHER_ORDER = "(int input1, int input0, int output0, int scale, int offsets)"
 
 

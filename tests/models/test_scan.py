@@ -420,6 +420,9 @@ def test_pplnn_asks_a_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     # The model has opset 19.
     assert types(found) == ["Conv", "GridSample", "TopK"]
     assert found["missing"][0]["reason"].endswith("(expected 1 to 16)")
+    monkeypatch.setenv("PPLNN_SRC", str(tmp_path / "src"))
+    message = f"PPLNN_SRC={tmp_path}/src: not a checkout of ppl.nn v0.9.0 or later: {tmp_path}/src/"
+    assert message in scan(file, "--target", "riscv64").stderr
     monkeypatch.delenv("PPLNN_SRC")
     assert "set PPLNN_SRC" in scan(file, "--target", "riscv64").stderr
 

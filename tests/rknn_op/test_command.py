@@ -250,6 +250,13 @@ def test_build_forwards_options_and_exit_status(copy_of_fresh: Repository, folde
     assert "'rk1806', 'rk1808', " in listed.stderr
 
 
+def test_report_of_a_single_repository_is_its_own(copy_of_fresh: Repository) -> None:
+    done = succeeded("report", "-p", copy_of_fresh.path, "--", "-n")
+    assert done.stdout == ""
+    assert not (copy_of_fresh.path / "build/report.html").exists()
+    assert not Path("build").exists()
+
+
 def test_host_library_is_not_a_product(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The name of a library for this PC may look like a plugin's."""
     text = Path(EXP).read_text().replace("name: Exp", "name: my_exp")

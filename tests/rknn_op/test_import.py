@@ -372,6 +372,13 @@ def test_order_of_params_by_their_kinds_in_the_table(old: Path) -> None:
     )
 
 
+def test_comment_below_the_last_row_is_of_no_row(old: Path) -> None:
+    expected = warnings(dry_run())
+    head, table, rest = (old / KERNEL).read_text().partition("kernel_params[] = {\n")
+    (old / KERNEL).write_text(head + table + rest.replace("};\n", "    /* input0 */ };\n", 1))
+    assert warnings(dry_run()) == expected
+
+
 OTHER_ORDER = "(int input1, int input0, int output0, int scale, int offsets)"
 
 
@@ -643,6 +650,18 @@ def test_headers_of_headers_are_taken(folder: Path, old: Path) -> None:
         assert (folder / f"{OLD}_imported" / name).read_bytes() == (old / name).read_bytes()
 
 
+def test_as_many_headers_as_allowed(old: Path) -> None:
+    (old / KERNEL).write_text("".join(f'#include "{index}.h"\n' for index in range(64)))
+    assert sum("not found in" in line for line in warnings(dry_run())) == 64
+
+
+def test_long_chain_of_headers(old: Path) -> None:
+    change(old / KERNEL, "addscaled_halves.h", "0.h")
+    for index in range(2000):
+        (old / f"{index}.h").write_text(f'#include "{index + 1}.h"\n')
+    assert f"{OLD}/63.h: includes more than 64 headers" in rknn_op("import", OLD).stderr
+
+
 def test_without_vx_and_class(old: Path) -> None:
     (old / "rknn_kernel_addscaled.vx").unlink()
     (old / "rknn_op_addscaled.py").unlink()
@@ -693,7 +712,7 @@ HARM = {
     f"ln -sf nowhere {KERNEL}": f"{OLD}/{KERNEL}: cannot be read: No such file",
     f"rm {KERNEL}; ln -s {KERNEL} {KERNEL}": f"{OLD}/{KERNEL}: cannot be read: ",
     "ln -sf /dev/zero op.yml": f"{OLD}/op.yml: is a link out of {OLD}",
-    f"for i in $(seq 99); do echo '#include \"'$i.h'\"'; done >{KERNEL}": "more than 64 headers",
+    f"for i in $(seq 65); do echo '#include \"'$i.h'\"'; done >{KERNEL}": "more than 64 headers",
 }
 
 

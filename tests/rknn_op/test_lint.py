@@ -117,6 +117,15 @@ def test_text_has_line_for_each_complaint(folder: Path) -> None:
     assert result.stderr == "3 problems\n"
 
 
+def test_notes_are_not_problems(folder: Path) -> None:
+    text = DESCRIPTION.replace("kernels: [cpu]", "runtimes: [rknn2]")
+    text = text.replace("gain: {type: VX_TYPE_FLOAT32, default: 1.0}", "q_gain: {type: float}")
+    (folder / "noted.yml").write_text(text)
+    result = lint("noted.yml")
+    assert result.stdout.startswith("noted.yml:8: params.q_gain: librknnrt 1.6.0 hands over no ")
+    assert (result.exit_code, result.stderr) == (0, "no problems\n")
+
+
 def test_pipe_is_not_waited_for(folder: Path) -> None:
     os.mkfifo(folder / "pipe.yml")
     result = lint("pipe.yml")

@@ -57,7 +57,8 @@ def test_names_of_params_and_functions_stay(tmp_path: Path) -> None:
     )
     succeeded("create", "-c", config, "-p", folder)
     mine = folder / "log_compute.h"
-    more = "/* params->log_base; opkit_log(x); np.log_x; log(2); Log */\n#define LOG_2 log_of\n"
+    more = "/* params->log_base, log_base; opkit_log(x); np.log_x; log(2); Log */\n"
+    more += "#define LOG_2 log_of\n"
     mine.write_text(mine.read_text(encoding="utf-8") + more, encoding="utf-8")
     succeeded("rename", "Lg", "-p", folder)
     text = (folder / "lg_compute.h").read_text(encoding="utf-8")

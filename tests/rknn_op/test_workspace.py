@@ -434,8 +434,11 @@ def test_add_keeps_work_of_the_user(ws: Path, alone: Path) -> None:
     (member / ".github/workflows/ci.yml").write_text("mine\n")
     (member / "docs/mine.md").write_text("mine\n")
     before = snapshot(member)
+    (member / ".git").mkdir()
     done = rknn_op("workspace", "add", member)
+    (member / ".git").rmdir()
     assert f"{member}/.github/workflows/ci.yml is not the template's, and stays" in done.stderr
+    assert f"{member}/.git is a repository of git of its own" in done.stderr
     assert (member / ".github/workflows/ci.yml").read_text() == "mine\n"
     assert (member / "docs/mine.md").read_text() == "mine\n"
     assert (ws / "requirements.txt").read_text().endswith("\nscipy\n")

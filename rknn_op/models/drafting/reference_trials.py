@@ -80,7 +80,7 @@ def tolerated_error(outputs: Mapping[str, Array]) -> float:
         if array.dtype.kind == "f" and (finite := array[np.isfinite(array)]).size
     ]
     largest = max(errors, default=0.0)
-    return float(f"1e{math.ceil(math.log10(largest))}") if largest > 1e-30 else 0.0
+    return float(f"1e{math.ceil(math.log10(largest))}") if largest else 0.0
 
 
 def tolerance_text(error: float) -> str:

@@ -249,37 +249,43 @@ def _add_kernels(result: Import, folder: VendorFolder, kernel: KernelFile) -> No
             "`kernel_index: 0`"
         )
     result.spec = spec._replace(kernels=KERNELS if has_vx else KERNELS[:1])
-    for file in files:
-        _add_headers(result, folder, file)
+    _add_headers(result, folder, files)
 
 
-def _add_headers(result: Import, folder: VendorFolder, file: VendorFile) -> None:
-    """Copy the headers that a file includes, and theirs in turn, if the folder has them."""
+def _add_headers(result: Import, folder: VendorFolder, files: list[VendorFile]) -> None:
+    """Copy the headers that files include, and theirs in turn, if the folder has them."""
     reserved = {  # the files and folders that every new repository has
         *(path.split("/")[0] for path in template.files()),
         *("op.yml", ".cruft.json", "generated", "tests", "build"),
         *once_only_files(result.spec, runtimes.selected(result.spec)),
     }
-    for text, where in includes(file):
-        # Beside the including file, or in the root, which is an include folder of the build.
-        places = (posixpath.join(posixpath.dirname(file.name), text), text)
-        paths = [posixpath.normpath(place) for place in places]
-        path = next((path for path in paths if _is_file(folder.path / path)), paths[0])
-        named = f"{where}: '{shortened(show(text))}'"
-        if problem := path_problem(text):
-            result.warnings.append(f"{named} was not taken: it {problem}")
-        elif path in result.files or any(_is_file(each / text) for each in _PROVIDED):
-            continue
-        elif path in reserved or path.split("/")[0] in reserved:
-            result.warnings.append(f"{named} was not taken: a new repository has one of its own")
-        elif not _is_file(folder.path / path):
-            result.warnings.append(f"{named} not found in {folder.label}")
-        else:
-            header = folder.read(path)
-            result.keep(path, header)
-            _add_headers(result, folder, header)
-        if len(result.files) > MAX_HEADERS or len(result.warnings) > MAX_HEADERS:
-            raise OpkitError(f"{file.label}: includes more than {MAX_HEADERS} headers")
+    count = 0
+    for file in files:  # to which the loop adds the headers
+        for text, where in includes(file):
+            # Beside the including file, or in the root, which is an include folder of the build.
+            places = (posixpath.join(posixpath.dirname(file.name), text), text)
+            paths = [posixpath.normpath(place) for place in places]
+            path = next((path for path in paths if _is_file(folder.path / path)), paths[0])
+            problem = path_problem(text)
+            if not problem and (
+                path in result.files or any(_is_file(each / text) for each in _PROVIDED)
+            ):
+                continue
+            count += 1
+            if count > MAX_HEADERS:
+                raise OpkitError(f"{file.label}: includes more than {MAX_HEADERS} headers")
+            named = f"{where}: '{shortened(show(text))}'"
+            if problem:
+                result.warnings.append(f"{named} was not taken: it {problem}")
+            elif path in reserved or path.split("/")[0] in reserved:
+                problem = "a new repository has one of its own"
+                result.warnings.append(f"{named} was not taken: {problem}")
+            elif not _is_file(folder.path / path):
+                result.warnings.append(f"{named} not found in {folder.label}")
+            else:
+                header = folder.read(path)
+                result.keep(path, header)
+                files.append(header)
 
 
 def _is_file(path: Path) -> bool:

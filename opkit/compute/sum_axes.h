@@ -163,8 +163,8 @@ __attribute__((always_inline)) static inline double opkit_sum_row(const struct o
     double total = 0.0;
 
     while (count >= lanes) {
-        const size_t whole = count / lanes;
-        size_t rows = whole < OPKIT_SUM_ROWS ? whole : OPKIT_SUM_ROWS;
+        const size_t whole = count / lanes, limit = OPKIT_SUM_ROWS;
+        size_t rows = whole < limit ? whole : limit;
         opkit_float4 a = {0.0F, 0.0F, 0.0F, 0.0F}, b = a, c = a, d = a;
 
         count -= rows * lanes;

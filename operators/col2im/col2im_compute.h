@@ -18,7 +18,8 @@
 
 enum {
     COL2IM_MAX_DIMENSIONS = OPKIT_MAX_RANK - 2, /* of the image */
-    COL2IM_LANES = 4 /* pixels side by side */
+    COL2IM_LANES = 4, /* pixels side by side */
+    COL2IM_ELEMENTS = 64 /* of a block, whose ranges are found once for all images */
 };
 
 /* One dimension of the image. */
@@ -155,6 +156,9 @@ static inline void col2im_add(const float *x, float *y, size_t count, size_t str
         for (; i + COL2IM_LANES <= count; i += COL2IM_LANES) {
             col2im_add_vector(x + i, y + i);
         }
+        for (; i < count; i++) {
+            y[i] += x[i];
+        }
     }
     for (; i < count; i++) {
         y[i * stride] += x[i];
@@ -186,6 +190,10 @@ static void col2im_add_row(const struct col2im_layout *layout, const float *x, f
     int64_t block[COL2IM_MAX_DIMENSIONS];
     size_t i;
 
+    if (planes == 0) { /* as mostly: no places to find */
+        col2im_add_plane(layout, x, y);
+        return;
+    }
     for (i = 0; i < planes; i++) {
         block[i] = dimensions[i].begin;
     }
@@ -236,14 +244,27 @@ static const char *col2im_compute(const struct col2im_inputs *inputs,
         return problem;
     }
 
-    for (size_t channel = 0; channel < channels; channel++) {
-        const float *rows = x->float32 + channel * layout.elements * layout.blocks;
-        float *image = y->float32 + channel * layout.pixels; /* stays in the cache */
+    struct col2im_layout found[COL2IM_ELEMENTS];
+    bool are_any[COL2IM_ELEMENTS];
+    for (size_t first = 0; first < layout.elements; first += COL2IM_ELEMENTS) {
+        const size_t rest = layout.elements - first, limit = COL2IM_ELEMENTS;
+        const size_t count = rest < limit ? rest : limit;
 
-        memset(image, 0, layout.pixels * sizeof *image);
-        for (size_t element = 0; element < layout.elements; element++) {
-            if (col2im_find_blocks(&layout, element)) {
-                col2im_add_row(&layout, rows + element * layout.blocks, image);
+        for (size_t i = 0; i < count; i++) {
+            found[i] = layout;
+            are_any[i] = col2im_find_blocks(&found[i], first + i);
+        }
+        for (size_t channel = 0; channel < channels; channel++) {
+            const float *rows = x->float32 + (channel * layout.elements + first) * layout.blocks;
+            float *image = y->float32 + channel * layout.pixels; /* stays in the cache */
+
+            if (first == 0) {
+                memset(image, 0, layout.pixels * sizeof *image);
+            }
+            for (size_t i = 0; i < count; i++) {
+                if (are_any[i]) {
+                    col2im_add_row(&found[i], rows + i * layout.blocks, image);
+                }
             }
         }
     }

@@ -288,8 +288,18 @@ static void gridsample_start(struct gridsample_block *block, const struct gridsa
     block->pairs = method->neighbors == GRIDSAMPLE_NEAREST ? 1 : rows * neighbors / 2;
     block->step = GRIDSAMPLE_BLOCK / block->pairs;
     block->right = method->columns > 1 ? 1 : 0;
-    memset(block->offsets, 0, sizeof block->offsets); /* the last block has less locations */
-    memset(block->weights, 0, sizeof block->weights);
+}
+
+/* Sets the count of locations, and clears those after them in the last step. */
+static void gridsample_resize(struct gridsample_block *block, size_t locations)
+{
+    block->locations = locations;
+    for (size_t i = locations; i % GRIDSAMPLE_STEP != 0; i++) {
+        for (size_t pair = i; pair < block->pairs * block->step; pair += block->step) {
+            block->offsets[pair] = 0;
+            block->weights[pair][0] = block->weights[pair][1] = 0.0F;
+        }
+    }
 }
 
 /* Finds the pairs around one location of a block. `position` is of columns, rows and slices. */
@@ -319,6 +329,31 @@ static void gridsample_find_pairs(struct gridsample_block *block, size_t locatio
             }
         }
     }
+}
+
+/* The same, quickly, for bilinear pairs inside of an image, as most. Returns whether these are. */
+static bool gridsample_find_inside(struct gridsample_block *block, size_t location,
+                                   const float *position, const struct gridsample_method *method)
+{
+    const size_t next = location + block->step;
+    const float x = gridsample_locate(position[0], (int64_t)method->columns, method);
+    const float y = gridsample_locate(position[1], (int64_t)method->rows, method);
+
+    if (method->neighbors != GRIDSAMPLE_LINEAR || method->axes != 2 ||
+        !(x >= 0.0F && x < (float)(method->columns - 1)) ||
+        !(y >= 0.0F && y < (float)(method->rows - 1))) {
+        return false;
+    }
+    const int64_t column = (int64_t)x, row = (int64_t)y;
+    const double right = (double)x - (double)column, left = 1.0 - right;
+    const double lower = (double)y - (double)row, upper = 1.0 - lower;
+    block->offsets[location] = (uint32_t)((size_t)row * method->columns + (size_t)column);
+    block->offsets[next] = block->offsets[location] + (uint32_t)method->columns;
+    block->weights[location][0] = (float)(upper * left);
+    block->weights[location][1] = (float)(upper * right);
+    block->weights[next][0] = (float)(lower * left);
+    block->weights[next][1] = (float)(lower * right);
+    return true;
 }
 
 /* ---- Channels -------------------------------------------------------------------------------- */
@@ -450,9 +485,13 @@ static const char *gridsample_compute(const struct gridsample_inputs *inputs,
         for (size_t start = 0; start < locations; start += block.step) {
             const size_t rest = locations - start;
 
-            block.locations = rest < block.step ? rest : block.step;
+            gridsample_resize(&block, rest < block.step ? rest : block.step);
             for (size_t i = 0; i < block.locations; i++) {
-                gridsample_find_pairs(&block, i, grid + (start + i) * method.axes, &method);
+                const float *position = grid + (start + i) * method.axes;
+
+                if (!gridsample_find_inside(&block, i, position, &method)) {
+                    gridsample_find_pairs(&block, i, position, &method);
+                }
             }
             for (size_t channel = 0; channel < channels; channel += 2) {
                 const size_t map = image * channels + channel;

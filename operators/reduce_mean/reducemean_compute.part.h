@@ -11,7 +11,7 @@ static inline float reducemean_term(float x, float center)
 static inline float reducemean_result(double sum, size_t terms, float center)
 {
     (void)center;
-    return (float)(sum / (double)terms);
+    return (float)(sum * (1.0 / (double)terms)); /* one division for all elements */
 }
 
 static void reducemean_run(const struct opkit_reduction *plan, const float *x, float *y)

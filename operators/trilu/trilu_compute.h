@@ -16,6 +16,14 @@ enum {
     TRILU_BLOCK = 8192 /* bytes of rows copied at once: memcpy is slower for fewer */
 };
 
+/* The triangles of matrices. */
+struct trilu_shape {
+    size_t rows, columns; /* of a matrix */
+    size_t element; /* its bytes */
+    int64_t diagonal; /* at the triangle's edge */
+    bool is_upper;
+};
+
 /* Returns a number of columns within a row. */
 static size_t trilu_clip(int64_t column, size_t columns)
 {
@@ -23,6 +31,40 @@ static size_t trilu_clip(int64_t column, size_t columns)
         return 0;
     }
     return (uint64_t)column < columns ? (size_t)column : columns;
+}
+
+/* Clears what is outside of the triangles in `count` rows, from the row `first` on. */
+static void trilu_clear(const struct trilu_shape *shape, size_t first, size_t count, char *to)
+{
+    const size_t columns = shape->columns, element = shape->element;
+
+    for (size_t i = first; i < first + count; i++, to += columns * element) {
+        const int64_t edge = (int64_t)(i % shape->rows) + shape->diagonal;
+        const size_t begin = shape->is_upper ? trilu_clip(edge, columns) : 0;
+        const size_t end = shape->is_upper ? columns : trilu_clip(edge + 1, columns);
+
+        memset(to, 0, begin * element);
+        memset(to + end * element, 0, (columns - end) * element);
+    }
+}
+
+/* Computes small matrices, `count` rows in all: the bits of some are a mask for all. */
+static void trilu_mask(const struct trilu_shape *shape, const uint8_t *x, size_t count, uint8_t *y)
+{
+    const size_t pitch = shape->columns * shape->element;
+    const size_t most = TRILU_BLOCK / (pitch * shape->rows) * shape->rows;
+    const size_t rows = count < most ? count : most, size = count * pitch;
+    uint8_t mask[TRILU_BLOCK];
+
+    memset(mask, UINT8_MAX, rows * pitch);
+    trilu_clear(shape, 0, rows, (char *)mask);
+    for (size_t start = 0; start < size; start += rows * pitch) {
+        const size_t left = size - start, end = left < rows * pitch ? left : rows * pitch;
+
+        for (size_t i = 0; i < end; i++) {
+            y[start + i] = x[start + i] & mask[i];
+        }
+    }
 }
 
 /*
@@ -51,28 +93,24 @@ static const char *trilu_compute(const struct trilu_inputs *inputs,
         return "upper must be 0 or 1";
     }
 
-    const size_t rows = x->shape[x->rank - 2];
-    const size_t columns = x->shape[x->rank - 1];
-    const size_t element = opkit_element_size(x->type);
+    struct trilu_shape shape = {x->shape[x->rank - 2], x->shape[x->rank - 1],
+                                opkit_element_size(x->type), params->k, params->upper == 1};
     /* All diagonals beyond the matrix are the same: no overflow in a sum with a row. */
-    const int64_t below = -(int64_t)rows;
-    const int64_t above = (int64_t)columns;
-    const int64_t diagonal = params->k < below ? below : params->k > above ? above : params->k;
-    const size_t pitch = columns * element;
+    const int64_t below = -(int64_t)shape.rows, above = (int64_t)shape.columns;
+    shape.diagonal = params->k < below ? below : params->k > above ? above : params->k;
+    const size_t pitch = shape.columns * shape.element;
     const size_t block = pitch < TRILU_BLOCK ? TRILU_BLOCK / pitch : 1;
-    const size_t count = x->size / columns;
-    for (size_t i = 0; i < count; i++) {
-        const int64_t edge = (int64_t)(i % rows) + diagonal; /* the diagonal's column */
-        const size_t begin = params->upper ? trilu_clip(edge, columns) : 0;
-        const size_t end = params->upper ? columns : trilu_clip(edge + 1, columns);
+    const size_t count = x->size / shape.columns;
+    if (shape.rows <= block / 2) {
+        trilu_mask(&shape, x->uint8, count, y->uint8);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i += block) {
+        const size_t rows = count - i < block ? count - i : block;
         char *to = (char *)y->data + i * pitch;
 
-        if (i % block == 0) {
-            const size_t left = count - i;
-            memcpy(to, (const char *)x->data + i * pitch, (left < block ? left : block) * pitch);
-        }
-        memset(to, 0, begin * element);
-        memset(to + end * element, 0, (columns - end) * element);
+        memcpy(to, (const char *)x->data + i * pitch, rows * pitch);
+        trilu_clear(&shape, i, rows, to);
     }
     return NULL;
 }

@@ -22,7 +22,7 @@
 #include "tensor.h"
 
 #define OPKIT_MAX_INPUTS 8 /* of a loop */
-#define OPKIT_BLOCK 1024 /* elements of a block, at most; half of it for int64 */
+#define OPKIT_BLOCK 1024 /* floats of a block, at most; as many bytes of other types */
 #define OPKIT_GRAIN (16 * OPKIT_BLOCK) /* elements worth a thread */
 #define OPKIT_SHORT_ROW 64 /* elements; blocks contain several rows that are shorter */
 
@@ -70,7 +70,7 @@ struct opkit_loop {
 struct opkit_buffer {
     union {
         float float32[OPKIT_BLOCK];
-        int64_t int64[OPKIT_BLOCK / 2];
+        int64_t int64[OPKIT_BLOCK / 2]; /* for their alignment */
     } elements;
     uint16_t halves[OPKIT_BLOCK];
     const void *source; /* the element that the copies here begin with; NULL: unknown */
@@ -163,6 +163,13 @@ static inline void opkit_clear_buffers(struct opkit_buffer *buffers, size_t coun
     }
 }
 
+/* Returns how many elements of a type are in a block at most: halves become floats. */
+static inline size_t opkit_block_limit(enum opkit_type type)
+{
+    const enum opkit_type computed = type == OPKIT_FLOAT16 ? OPKIT_FLOAT32 : type;
+    return OPKIT_BLOCK * sizeof(float) / opkit_element_size(computed);
+}
+
 /*
  * Plans the loop over the elements of an output. Merges dimensions along which all inputs are
  * contiguous, or all repeat: tensors of one shape become rows. Returns false if the output does not
@@ -172,14 +179,14 @@ OPKIT_SMALL bool opkit_plan_loop(struct opkit_loop *loop, const struct opkit_ten
                                  size_t count, const struct opkit_tensor *output,
                                  const void *params)
 {
-    loop->block = output->type == OPKIT_INT64 ? OPKIT_BLOCK / 2 : OPKIT_BLOCK;
+    loop->block = opkit_block_limit(output->type);
     for (size_t i = 0; i < count; i++) {
+        const size_t limit = opkit_block_limit(inputs[i]->type);
+
         if (!opkit_set_steps(&loop->inputs[i], inputs[i], output)) {
             return false;
         }
-        if (inputs[i]->type == OPKIT_INT64) {
-            loop->block = OPKIT_BLOCK / 2;
-        }
+        loop->block = limit < loop->block ? limit : loop->block;
     }
     loop->params = params;
     loop->data = (char *)output->data;

@@ -10,6 +10,7 @@
 #define OPKIT_SUM_AXES_H
 
 #include "axes.h"
+#include "reduce.h"
 
 enum {
     OPKIT_SUM_ROWS = 64 /* terms of a sum in float */
@@ -134,11 +135,88 @@ opkit_sum_element(const void *context, const struct opkit_reduction *plan, const
     return math->result(total, plan->terms, center);
 }
 
+/* Returns the terms of four neighbors. */
+__attribute__((always_inline)) static inline opkit_float4
+opkit_terms(const struct opkit_sum_math *math, const float *x)
+{
+    const opkit_float4 terms = {math->term(x[0], 0.0F), math->term(x[1], 0.0F),
+                                math->term(x[2], 0.0F), math->term(x[3], 0.0F)};
+    return terms;
+}
+
+/* Returns the sum of the terms in four rows of lanes. */
+__attribute__((always_inline)) static inline opkit_float4
+opkit_terms_of_rows(const struct opkit_sum_math *math, const float *x)
+{
+    return (opkit_terms(math, x) + opkit_terms(math, x + OPKIT_LANES)) +
+           (opkit_terms(math, x + 2 * OPKIT_LANES) + opkit_terms(math, x + 3 * OPKIT_LANES));
+}
+
+/*
+ * Returns the sum of neighbors' terms, without a center. Its OPKIT_LANES sums are in registers: in
+ * memory, a short row takes longer than its additions.
+ */
+__attribute__((always_inline)) static inline double opkit_sum_row(const struct opkit_sum_math *math,
+                                                                  const float *x, size_t count)
+{
+    const size_t lanes = OPKIT_LANES;
+    double total = 0.0;
+
+    while (count >= lanes) {
+        const size_t whole = count / lanes, limit = OPKIT_SUM_ROWS;
+        size_t rows = whole < limit ? whole : limit;
+        opkit_float4 a = {0.0F, 0.0F, 0.0F, 0.0F}, b = a, c = a, d = a;
+
+        count -= rows * lanes;
+        for (; rows >= 4; rows -= 4, x += 4 * lanes) {
+            a += opkit_terms_of_rows(math, x);
+            b += opkit_terms_of_rows(math, x + 4);
+            c += opkit_terms_of_rows(math, x + 8);
+            d += opkit_terms_of_rows(math, x + 12);
+        }
+        for (; rows > 0; rows--, x += lanes) {
+            a += opkit_terms(math, x);
+            b += opkit_terms(math, x + 4);
+            c += opkit_terms(math, x + 8);
+            d += opkit_terms(math, x + 12);
+        }
+        total += opkit_sum_lanes(a, b, c, d);
+    }
+    for (size_t i = 0; i < count; i++) {
+        total += (double)math->term(x[i], 0.0F);
+    }
+    return total;
+}
+
+/* Computes elements of the output whose terms are neighbors, each behind the last one's. */
+__attribute__((always_inline)) static inline void opkit_sum_rows(const struct opkit_sum_math *math,
+                                                                 const struct opkit_reduction *plan,
+                                                                 const float *x, float *y)
+{
+    double totals[OPKIT_COLUMNS];
+
+    for (size_t begin = 0; begin < plan->kept.count; begin += OPKIT_COLUMNS) {
+        const size_t left = plan->kept.count - begin, limit = OPKIT_COLUMNS;
+        const size_t count = left < limit ? left : limit;
+
+        for (size_t i = 0; i < count; i++, x += plan->length) {
+            totals[i] = opkit_sum_row(math, x, plan->length);
+        }
+        for (size_t i = 0; i < count; i++) { /* in vectors */
+            y[begin + i] = math->result(totals[i], plan->terms, 0.0F);
+        }
+    }
+}
+
 /* Computes all elements of the output. */
 __attribute__((always_inline)) static inline void opkit_sum_axes(const struct opkit_sum_math *math,
                                                                  const struct opkit_reduction *plan,
                                                                  const float *x, float *y)
 {
+    if (math->center == NULL && plan->columns == 1 && plan->reduced.count == 1) {
+        opkit_sum_rows(math, plan, x, y);
+        return;
+    }
     opkit_reduce(plan, x, y, opkit_sum_columns, opkit_sum_element, math);
 }
 

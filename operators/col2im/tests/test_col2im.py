@@ -11,6 +11,7 @@ from opkit.testing import cases, check_cpu_kernel, special, uniform
 
 GEOMETRIES = [  # blocks, params
     (20, {"image_shape": [5, 6], "block_shape": [2, 2]}),
+    (4, {"image_shape": [9, 10], "block_shape": [8, 9]}),
     (9, {"image_shape": [7, 5], "block_shape": [3, 2], "strides": [2, 2], "pads": [0, 1, 0, 1]}),
     (15, {"image_shape": [6, 7], "block_shape": [2, 3], "dilations": [4, 2], "pads": [0, 1, 1, 1]}),
     (12, {"image_shape": [4, 4], "block_shape": [1, 2], "pads": [0, 3, 0, 0], "strides": [2, 1]}),

@@ -27,19 +27,19 @@
 enum {
     ATTENTION_MAX_FEATURES = 768, /* of a head */
     ATTENTION_LANES = 8, /* of a vector: two registers where the processor's have 4 floats */
-    ATTENTION_MAX_VECTORS = 2, /* of a group of queries */
-    ATTENTION_MAX_QUERIES = ATTENTION_LANES * ATTENTION_MAX_VECTORS, /* of a group */
+    ATTENTION_QUERIES = 2 * ATTENTION_LANES, /* of a group, for 16 registers of 8 floats */
+    ATTENTION_MAX_QUERIES = 2 * ATTENTION_QUERIES, /* the same, of 16 floats */
     ATTENTION_GROUPS = 8, /* of a block, at most, for which a block of keys is in the cache */
-    ATTENTION_ELEMENTS = ATTENTION_MAX_FEATURES * ATTENTION_MAX_QUERIES, /* of a block */
+    ATTENTION_ELEMENTS = ATTENTION_MAX_FEATURES * ATTENTION_QUERIES, /* of a block */
     ATTENTION_KEYS = 96, /* of a block, at most */
     ATTENTION_TILE = 6, /* rows of sums in registers, a multiple of which is ATTENTION_KEYS */
     ATTENTION_GRAIN = 1 << 18 /* multiplications worth a thread */
 };
 
 #if defined(__aarch64__) || defined(__AVX2__)
-#define ATTENTION_BASELINE_VECTORS 2 /* enough registers for both */
+#define ATTENTION_BASELINE_QUERIES ATTENTION_QUERIES /* enough registers */
 #else
-#define ATTENTION_BASELINE_VECTORS 1
+#define ATTENTION_BASELINE_QUERIES ATTENTION_LANES
 #endif
 
 /* Inlines a function into its callers, so that it is compiled for the same processors. */
@@ -53,6 +53,7 @@ enum {
 #endif
 
 typedef float attention_vector __attribute__((vector_size(ATTENTION_LANES * sizeof(float))));
+typedef float attention_wide __attribute__((vector_size(2 * ATTENTION_LANES * sizeof(float))));
 
 /* A tensor's steps from one place to the next, in elements. */
 struct attention_steps {
@@ -375,64 +376,85 @@ static bool attention_are_finite(const float *values, size_t count)
 /* ---- Blocks --------------------------------------------------------------------------------- */
 
 /*
- * Computes `rows` rows of sums, a constant number: for each lane, of the products of `terms`
- * elements of a row on the left and rows of lanes on the right.
+ * Defines a function that computes `rows` rows of sums, a constant number: for each lane, of the
+ * products of `terms` elements of a row on the left and rows of lanes on the right.
  *
+ *   name       of the function
+ *   vector     of the floats of some lanes
  *   factors    if not NULL, of the sums so far, to which the products are added
  */
+#define ATTENTION_DEFINE_TILE(name, vector)                                                       \
+    ATTENTION_INLINE void name(const float *left, size_t row_step, size_t term_step, size_t rows, \
+                               const float *right, size_t terms, size_t lanes,                    \
+                               const float *factors, float *sums)                                 \
+    {                                                                                             \
+        OPKIT_FUSED                                                                               \
+        enum {                                                                                    \
+            WIDTH = sizeof(vector) / sizeof(float),                                               \
+            MOST = ATTENTION_MAX_QUERIES / WIDTH                                                  \
+        };                                                                                        \
+        const size_t vectors = lanes / WIDTH;                                                     \
+        vector sum[ATTENTION_TILE][MOST] = {{{0}}};                                               \
+                                                                                                  \
+        for (size_t row = 0; row < rows && factors != NULL; row++) {                              \
+            for (size_t i = 0; i < vectors; i++) {                                                \
+                vector factor;                                                                    \
+                                                                                                  \
+                memcpy(&factor, factors + i * WIDTH, sizeof factor);                              \
+                memcpy(&sum[row][i], sums + row * lanes + i * WIDTH, sizeof factor);              \
+                sum[row][i] *= factor;                                                            \
+            }                                                                                     \
+        }                                                                                         \
+        ATTENTION_ROLLED                                                                          \
+        for (size_t term = 0; term < terms; term++) {                                             \
+            vector terms_of_lanes[MOST];                                                          \
+                                                                                                  \
+            memcpy(terms_of_lanes, right, lanes * sizeof *right);                                 \
+            for (size_t row = 0; row < rows; row++) {                                             \
+                for (size_t i = 0; i < vectors; i++) {                                            \
+                    sum[row][i] += left[row * row_step] * terms_of_lanes[i];                      \
+                }                                                                                 \
+            }                                                                                     \
+            left += term_step;                                                                    \
+            right += lanes;                                                                       \
+        }                                                                                         \
+        for (size_t row = 0; row < rows; row++) {                                                 \
+            memcpy(sums + row * lanes, sum[row], lanes * sizeof *sums);                           \
+        }                                                                                         \
+    }
+
+ATTENTION_DEFINE_TILE(attention_narrow_tile, attention_vector)
+ATTENTION_DEFINE_TILE(attention_wide_tile, attention_wide)
+
 ATTENTION_INLINE void attention_tile(const float *left, size_t row_step, size_t term_step,
-                                     size_t rows, const float *right, size_t terms, size_t vectors,
+                                     size_t rows, const float *right, size_t terms, size_t lanes,
                                      const float *factors, float *sums)
 {
-    OPKIT_FUSED
-    attention_vector sum[ATTENTION_TILE][ATTENTION_MAX_VECTORS] = {{{0}}};
-
-    for (size_t row = 0; row < rows && factors != NULL; row++) {
-        for (size_t i = 0; i < vectors; i++) {
-            attention_vector factor;
-
-            memcpy(&factor, factors + i * ATTENTION_LANES, sizeof factor);
-            memcpy(&sum[row][i], sums + (row * vectors + i) * ATTENTION_LANES, sizeof factor);
-            sum[row][i] *= factor;
-        }
-    }
-    ATTENTION_ROLLED
-    for (size_t term = 0; term < terms; term++) {
-        attention_vector lanes[ATTENTION_MAX_VECTORS];
-
-        memcpy(lanes, right, vectors * sizeof *lanes);
-        for (size_t row = 0; row < rows; row++) {
-            for (size_t i = 0; i < vectors; i++) {
-                sum[row][i] += left[row * row_step] * lanes[i];
-            }
-        }
-        left += term_step;
-        right += vectors * ATTENTION_LANES;
-    }
-    for (size_t row = 0; row < rows; row++) {
-        memcpy(sums + row * vectors * ATTENTION_LANES, sum[row], vectors * sizeof **sum);
+    if (lanes == ATTENTION_MAX_QUERIES) {
+        attention_wide_tile(left, row_step, term_step, rows, right, terms, lanes, factors, sums);
+    } else {
+        attention_narrow_tile(left, row_step, term_step, rows, right, terms, lanes, factors, sums);
     }
 }
 
 /* Computes any count of rows of sums. */
 ATTENTION_INLINE void attention_multiply(const float *left, size_t row_step, size_t term_step,
                                          size_t rows, const float *right, size_t terms,
-                                         size_t vectors, const float *factors, float *sums)
+                                         size_t lanes, const float *factors, float *sums)
 {
-    const size_t lanes = vectors * ATTENTION_LANES;
     size_t row = 0;
 
     for (; row + ATTENTION_TILE <= rows; row += ATTENTION_TILE) {
         attention_tile(left + row * row_step, row_step, term_step, ATTENTION_TILE, right, terms,
-                       vectors, factors, sums + row * lanes);
+                       lanes, factors, sums + row * lanes);
     }
     for (; row + 4 <= rows; row += 4) {
-        attention_tile(left + row * row_step, row_step, term_step, 4, right, terms, vectors,
-                       factors, sums + row * lanes);
+        attention_tile(left + row * row_step, row_step, term_step, 4, right, terms, lanes, factors,
+                       sums + row * lanes);
     }
     for (; row < rows; row++) {
-        attention_tile(left + row * row_step, row_step, term_step, 1, right, terms, vectors,
-                       factors, sums + row * lanes);
+        attention_tile(left + row * row_step, row_step, term_step, 1, right, terms, lanes, factors,
+                       sums + row * lanes);
     }
 }
 
@@ -592,17 +614,16 @@ static void attention_add_counted(const struct attention_block *block, const flo
 ATTENTION_INLINE void attention_add_keys(const struct attention_task *task,
                                          struct attention_block *block,
                                          struct attention_group *group, size_t first, size_t count,
-                                         size_t vectors)
+                                         size_t lanes)
 {
     const struct attention_sizes *sizes = &task->sizes;
-    const size_t lanes = vectors * ATTENTION_LANES;
     const size_t kv_head = block->head / (sizes->heads / sizes->kv_heads);
     const size_t row = (block->batch * sizes->kv_heads + kv_head) * sizes->keys + first;
     const size_t features = sizes->features, value_features = sizes->value_features;
     const float *values = task->v + row * value_features;
     const float softcap = task->params->softcap;
 
-    attention_multiply(task->k + row * features, features, 1, count, group->q, features, vectors,
+    attention_multiply(task->k + row * features, features, 1, count, group->q, features, lanes,
                        NULL, block->weights);
     for (size_t i = 0; i < count * lanes && softcap > 0.0F; i++) {
         block->weights[i] = softcap * opkit_tanh(block->weights[i] / softcap);
@@ -624,8 +645,8 @@ ATTENTION_INLINE void attention_add_keys(const struct attention_task *task,
                               group->total + i);
     }
     if (task->has_finite_values) {
-        attention_multiply(values, 1, value_features, value_features, block->weights, count,
-                           vectors, block->factor, group->sums);
+        attention_multiply(values, 1, value_features, value_features, block->weights, count, lanes,
+                           block->factor, group->sums);
     } else {
         attention_add_counted(block, values, value_features, count, lanes, group->sums);
     }
@@ -667,9 +688,8 @@ ATTENTION_INLINE void attention_finish(const struct attention_task *task,
 
 /* Computes the output of a block of queries. */
 ATTENTION_INLINE void attention_run_block(const struct attention_task *task,
-                                          struct attention_block *block, size_t vectors)
+                                          struct attention_block *block, size_t lanes)
 {
-    const size_t lanes = vectors * ATTENTION_LANES;
     const float *q =
         task->q + block->batch * task->q_steps.batch + block->head * task->q_steps.head;
     float *y = task->y + block->batch * task->y_steps.batch + block->head * task->y_steps.head;
@@ -694,7 +714,7 @@ ATTENTION_INLINE void attention_run_block(const struct attention_task *task,
             const int32_t to = last < group->max_end ? last : group->max_end;
 
             if (from < to) {
-                attention_add_keys(task, block, group, (size_t)from, (size_t)(to - from), vectors);
+                attention_add_keys(task, block, group, (size_t)from, (size_t)(to - from), lanes);
             }
         }
     }
@@ -705,10 +725,9 @@ ATTENTION_INLINE void attention_run_block(const struct attention_task *task,
 
 /* Computes some blocks of queries, of all batches and heads. */
 ATTENTION_INLINE void attention_run(const struct attention_task *task, size_t begin, size_t end,
-                                    size_t vectors)
+                                    size_t lanes)
 {
     const struct attention_sizes *sizes = &task->sizes;
-    const size_t lanes = vectors * ATTENTION_LANES;
     struct attention_block block;
 
     for (size_t i = begin; i < end; i++) {
@@ -727,20 +746,28 @@ ATTENTION_INLINE void attention_run(const struct attention_task *task, size_t be
             group->sums = block.sums + block.group_count * sizes->value_features * lanes;
             block.group_count++;
         }
-        attention_run_block(task, &block, vectors);
+        attention_run_block(task, &block, lanes);
     }
 }
 
 static void attention_run_baseline(const void *context, size_t begin, size_t end)
 {
-    attention_run((const struct attention_task *)context, begin, end, ATTENTION_BASELINE_VECTORS);
+    attention_run((const struct attention_task *)context, begin, end, ATTENTION_BASELINE_QUERIES);
 }
 
 #if defined(OPKIT_AVX2)
 /* The same for processors with AVX2: a vector is one register. */
 OPKIT_AVX2 static void attention_run_avx2(const void *context, size_t begin, size_t end)
 {
-    attention_run((const struct attention_task *)context, begin, end, ATTENTION_MAX_VECTORS);
+    attention_run((const struct attention_task *)context, begin, end, ATTENTION_QUERIES);
+}
+#endif
+
+#if defined(OPKIT_AVX512)
+/* The same for processors with AVX-512: a wide vector is one register. */
+OPKIT_AVX512 static void attention_run_avx512(const void *context, size_t begin, size_t end)
+{
+    attention_run((const struct attention_task *)context, begin, end, ATTENTION_MAX_QUERIES);
 }
 #endif
 
@@ -751,11 +778,18 @@ static void attention_run_all(struct attention_task *task)
     const size_t features =
         sizes->features > sizes->value_features ? sizes->features : sizes->value_features;
     opkit_loop_body body = attention_run_baseline;
-    size_t lanes = ATTENTION_BASELINE_VECTORS * ATTENTION_LANES;
+    size_t lanes = ATTENTION_BASELINE_QUERIES;
 
 #if defined(OPKIT_AVX2)
     if (opkit_has_avx2()) {
         body = attention_run_avx2;
+        lanes = ATTENTION_QUERIES;
+    }
+#endif
+#if defined(OPKIT_AVX512)
+    if (sizes->queries > ATTENTION_QUERIES &&
+        features <= ATTENTION_ELEMENTS / ATTENTION_MAX_QUERIES && opkit_has_avx512()) {
+        body = attention_run_avx512;
         lanes = ATTENTION_MAX_QUERIES;
     }
 #endif

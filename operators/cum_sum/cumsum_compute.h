@@ -18,9 +18,7 @@
 #include "include/opkit/compute/running.h"
 
 enum {
-    CUMSUM_LANES = 8, /* floats of a vector */
-    CUMSUM_STRIP = 2 * CUMSUM_LANES, /* columns: a cache line of a row */
-    CUMSUM_ROWS = 4, /* of a strip; processors fetch so many rows ahead, but not many more */
+    CUMSUM_LANES = OPKIT_STRIP / 2, /* floats of a vector: half of a strip */
     CUMSUM_CHUNK = 32 /* rows between two steps of precision */
 };
 
@@ -65,7 +63,7 @@ CUMSUM_INLINE void cumsum_step(const float *x, float *y, bool exclusive, struct 
     memcpy(y, &result, sizeof result);
 }
 
-/* Adds `rows` rows of CUMSUM_STRIP columns to their sums. */
+/* Adds `rows` rows of OPKIT_STRIP columns to their sums. */
 CUMSUM_INLINE void cumsum_strip(const float *x, float *y, size_t rows, ptrdiff_t step,
                                 bool exclusive, struct cumsum_sums *sums)
 {
@@ -97,16 +95,16 @@ static void cumsum_column(const float *x, float *y, const struct opkit_columns *
 
 static void cumsum_float32(const float *x, float *y, const struct opkit_columns *columns)
 {
-    const size_t wide = columns->count - columns->count % CUMSUM_STRIP;
+    const size_t wide = columns->count - columns->count % OPKIT_STRIP;
     struct cumsum_sums sums[OPKIT_COLUMNS / CUMSUM_LANES];
 
-    memset(sums, 0, sizeof sums);
-    for (size_t i = 0; wide > 0 && i < columns->rows; i += CUMSUM_ROWS) {
+    memset(sums, 0, wide / CUMSUM_LANES * sizeof *sums);
+    for (size_t i = 0; wide > 0 && i < columns->rows; i += OPKIT_STRIP_ROWS) {
         const size_t rest = columns->rows - i;
-        const size_t rows = rest < CUMSUM_ROWS ? rest : (size_t)CUMSUM_ROWS;
+        const size_t rows = rest < OPKIT_STRIP_ROWS ? rest : (size_t)OPKIT_STRIP_ROWS;
         const ptrdiff_t first = (ptrdiff_t)i * columns->step;
 
-        for (size_t column = 0; column < wide; column += CUMSUM_STRIP) {
+        for (size_t column = 0; column < wide; column += OPKIT_STRIP) {
             const float *from = x + first + (ptrdiff_t)column;
             float *to = y + first + (ptrdiff_t)column;
             struct cumsum_sums *own = sums + column / CUMSUM_LANES;

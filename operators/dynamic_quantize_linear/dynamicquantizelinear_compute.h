@@ -14,7 +14,9 @@
 #include "include/opkit/compute/quantize.h"
 
 enum {
-    DYNAMICQUANTIZELINEAR_LANES = 16 /* of the search for the smallest and the largest number */
+    /* Of the search for the smallest and the largest number: what the vector registers hold. */
+    DYNAMICQUANTIZELINEAR_LANES = 16,
+    DYNAMICQUANTIZELINEAR_MAX_LANES = 32
 };
 
 /* The smallest and the largest number, and 0. NaN does not count. */
@@ -23,15 +25,15 @@ struct dynamicquantizelinear_range {
 };
 
 /* Returns the range of an array, found in lanes: only so do compilers vectorize the loop. */
-OPKIT_ELEMENT_LOOP struct dynamicquantizelinear_range dynamicquantizelinear_find(const float *x,
-                                                                                 size_t count)
+OPKIT_ELEMENT_LOOP struct dynamicquantizelinear_range
+dynamicquantizelinear_find(const float *x, size_t count, size_t lanes)
 {
     struct dynamicquantizelinear_range range = {0.0F, 0.0F};
-    float low[DYNAMICQUANTIZELINEAR_LANES] = {0}, high[DYNAMICQUANTIZELINEAR_LANES] = {0};
-    const size_t whole = count - count % DYNAMICQUANTIZELINEAR_LANES;
+    float low[DYNAMICQUANTIZELINEAR_MAX_LANES] = {0}, high[DYNAMICQUANTIZELINEAR_MAX_LANES] = {0};
+    const size_t whole = count - count % lanes;
 
-    for (size_t first = 0; first < whole; first += DYNAMICQUANTIZELINEAR_LANES) {
-        for (size_t i = 0; i < DYNAMICQUANTIZELINEAR_LANES; i++) {
+    for (size_t first = 0; first < whole; first += lanes) {
+        for (size_t i = 0; i < lanes; i++) {
             low[i] = x[first + i] < low[i] ? x[first + i] : low[i];
             high[i] = x[first + i] > high[i] ? x[first + i] : high[i];
         }
@@ -40,7 +42,7 @@ OPKIT_ELEMENT_LOOP struct dynamicquantizelinear_range dynamicquantizelinear_find
         low[i] = x[whole + i] < low[i] ? x[whole + i] : low[i];
         high[i] = x[whole + i] > high[i] ? x[whole + i] : high[i];
     }
-    for (size_t i = 0; i < DYNAMICQUANTIZELINEAR_LANES; i++) {
+    for (size_t i = 0; i < lanes; i++) {
         range.low = low[i] < range.low ? low[i] : range.low;
         range.high = high[i] > range.high ? high[i] : range.high;
     }
@@ -48,23 +50,23 @@ OPKIT_ELEMENT_LOOP struct dynamicquantizelinear_range dynamicquantizelinear_find
 }
 
 OPKIT_ELEMENT_LOOP void dynamicquantizelinear_quantize(const float *x, size_t count, float scale,
-                                                       float zero, uint8_t *y)
+                                                       int32_t zero, uint8_t *y)
 {
     for (size_t i = 0; i < count; i++) {
         y[i] = (uint8_t)opkit_quantized(x[i], scale, zero, 0.0F, 255.0F);
     }
 }
 
-OPKIT_ELEMENT_LOOP void dynamicquantizelinear_run(const float *x, size_t count,
+OPKIT_ELEMENT_LOOP void dynamicquantizelinear_run(const float *x, size_t count, size_t lanes,
                                                   struct dynamicquantizelinear_outputs *outputs)
 {
-    const struct dynamicquantizelinear_range range = dynamicquantizelinear_find(x, count);
+    const struct dynamicquantizelinear_range range = dynamicquantizelinear_find(x, count, lanes);
     const bool is_empty = range.high == range.low;
     const float scale = is_empty ? 1.0F : (range.high - range.low) / 255.0F;
-    const float zero = opkit_round_within(-range.low / scale, 0.0F, 255.0F);
+    const uint8_t zero = (uint8_t)opkit_round_within(-range.low / scale, 0.0F, 255.0F);
 
     outputs->y_scale.float32[0] = scale;
-    outputs->y_zero_point.uint8[0] = (uint8_t)zero;
+    outputs->y_zero_point.uint8[0] = zero;
     dynamicquantizelinear_quantize(x, count, scale, zero, outputs->y.uint8);
 }
 
@@ -73,14 +75,14 @@ OPKIT_ELEMENT_LOOP void dynamicquantizelinear_run(const float *x, size_t count,
 OPKIT_AVX2 static void dynamicquantizelinear_avx2(const float *x, size_t count,
                                                   struct dynamicquantizelinear_outputs *outputs)
 {
-    dynamicquantizelinear_run(x, count, outputs);
+    dynamicquantizelinear_run(x, count, DYNAMICQUANTIZELINEAR_MAX_LANES, outputs);
 }
 #endif
 
 OPKIT_LOOP void dynamicquantizelinear_baseline(const float *x, size_t count,
                                                struct dynamicquantizelinear_outputs *outputs)
 {
-    dynamicquantizelinear_run(x, count, outputs);
+    dynamicquantizelinear_run(x, count, DYNAMICQUANTIZELINEAR_LANES, outputs);
 }
 
 /*

@@ -37,7 +37,7 @@ struct quantizelinear_run {
 OPKIT_ELEMENT_LOOP int32_t quantizelinear_of(const struct quantizelinear_run *run, size_t i,
                                              size_t step)
 {
-    return opkit_quantized(run->x[i], run->scales[i * step], (float)run->zeros[i * step], run->low,
+    return opkit_quantized(run->x[i], run->scales[i * step], run->zeros[i * step], run->low,
                            run->high);
 }
 

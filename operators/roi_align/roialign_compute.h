@@ -7,7 +7,7 @@
  *
  * The formula is in the ONNX specification of RoiAlign. The samples of an element of the output are
  * a grid, so that the weight of a pixel is the product of a row's and a column's. Rows and columns
- * of a region are found once for all channels. Then the rows of a channel are combined first, four
+ * of a region are found once for all channels. Then the rows of a channel are combined first, some
  * columns at a time, and the columns of the result next. With positive weights, the largest product
  * is also found in that order.
  */
@@ -21,9 +21,14 @@
 #include "generated/roialign.h"
 
 enum {
-    ROIALIGN_LANES = 4, /* columns side by side */
+    ROIALIGN_LANES = 4, /* columns of a vector */
+    ROIALIGN_VECTORS = 2, /* side by side */
+    ROIALIGN_WIDE = ROIALIGN_LANES * ROIALIGN_VECTORS, /* columns of all of them */
     ROIALIGN_MAX_SAMPLES = 65536 /* of an element along one axis, if sampling_ratio is 0 */
 };
+
+/* Inlines a function into its callers, with the values that they know. */
+#define ROIALIGN_INLINE __attribute__((always_inline)) static inline
 
 typedef float roialign_float4 __attribute__((vector_size(ROIALIGN_LANES * sizeof(float))));
 typedef int32_t roialign_int4 __attribute__((vector_size(ROIALIGN_LANES * sizeof(float))));
@@ -159,28 +164,31 @@ static inline roialign_float4 roialign_max(roialign_float4 a, roialign_float4 b)
 }
 
 /*
- * Combines rows of a channel, for `lanes` columns: their weighted sum or largest product. `x` has
- * the columns in the first row of `width` pixels.
+ * Combines rows of a channel: their weighted sum or largest product. `x` has the columns in the
+ * first row of `width` pixels: `lanes` of them, or all of several vectors, a constant number.
  */
-static inline roialign_float4 roialign_combine(const struct roialign_tap *taps, size_t count,
-                                               const float *x, size_t width, size_t lanes,
-                                               bool is_max)
+ROIALIGN_INLINE void roialign_combine(const struct roialign_tap *taps, size_t count, const float *x,
+                                      size_t width, size_t lanes, size_t vectors, bool is_max,
+                                      float *combined)
 {
-    roialign_float4 result = {0.0F, 0.0F, 0.0F, 0.0F};
+    roialign_float4 results[ROIALIGN_VECTORS] = {{0.0F}};
 
     for (size_t i = 0; i < count; i++) {
         const float *source = x + taps[i].index * width;
-        roialign_float4 pixels = {0.0F, 0.0F, 0.0F, 0.0F};
 
-        if (lanes == ROIALIGN_LANES) {
-            memcpy(&pixels, source, sizeof pixels);
-        } else {
-            memcpy(&pixels, source, lanes * sizeof *source);
+        for (size_t j = 0; j < vectors; j++) {
+            roialign_float4 pixels = {0.0F, 0.0F, 0.0F, 0.0F}, result = results[j];
+
+            if (lanes == ROIALIGN_LANES) {
+                memcpy(&pixels, source + j * ROIALIGN_LANES, sizeof pixels);
+            } else {
+                memcpy(&pixels, source, lanes * sizeof *source);
+            }
+            pixels *= taps[i].weight;
+            results[j] = !is_max ? result + pixels : i > 0 ? roialign_max(result, pixels) : pixels;
         }
-        pixels *= taps[i].weight;
-        result = !is_max ? result + pixels : i > 0 ? roialign_max(result, pixels) : pixels;
     }
-    return result;
+    memcpy(combined, results, vectors * lanes * sizeof *combined);
 }
 
 /* The rows and columns of a region. */
@@ -213,20 +221,29 @@ static void roialign_find_range(struct roialign_region *region)
 }
 
 /* Combines the rows of an element, for all columns of a region in one channel. */
-static void roialign_combine_rows(const struct roialign_region *region,
-                                  const struct roialign_tap *taps, size_t count, const float *x)
+ROIALIGN_INLINE void roialign_combine_rows(const struct roialign_region *region,
+                                           const struct roialign_tap *taps, size_t count,
+                                           const float *x, bool is_max)
 {
     const size_t width = region->columns.length;
     const size_t lanes = width < ROIALIGN_LANES ? width : (size_t)ROIALIGN_LANES;
+    size_t next = region->first;
 
-    for (size_t next = region->first; next < region->end; next += lanes) {
+    for (; lanes == ROIALIGN_LANES && next + ROIALIGN_WIDE <= region->end; next += ROIALIGN_WIDE) {
+        roialign_combine(taps, count, x + next, width, ROIALIGN_LANES, ROIALIGN_VECTORS, is_max,
+                         region->combined + next);
+    }
+    for (; next < region->end; next += lanes) {
         /* The last columns are combined together with some before them. */
         const size_t column = next + lanes <= region->end ? next : region->end - lanes;
-        const roialign_float4 found =
-            region->is_max ? roialign_combine(taps, count, x + column, width, lanes, true)
-                           : roialign_combine(taps, count, x + column, width, lanes, false);
 
-        memcpy(region->combined + column, &found, lanes * sizeof *region->combined);
+        if (lanes == ROIALIGN_LANES) {
+            roialign_combine(taps, count, x + column, width, ROIALIGN_LANES, 1, is_max,
+                             region->combined + column);
+        } else {
+            roialign_combine(taps, count, x + column, width, lanes, 1, is_max,
+                             region->combined + column);
+        }
     }
 }
 
@@ -258,7 +275,11 @@ static void roialign_channel(const struct roialign_region *region, const float *
         const size_t begin = i > 0 ? rows->ends[i - 1] : 0;
         const size_t row_taps = rows->ends[i] - begin;
 
-        roialign_combine_rows(region, rows->taps + begin, row_taps, x);
+        if (region->is_max) {
+            roialign_combine_rows(region, rows->taps + begin, row_taps, x, true);
+        } else {
+            roialign_combine_rows(region, rows->taps + begin, row_taps, x, false);
+        }
         for (size_t j = 0; j < columns->count; j++) {
             const size_t first = j > 0 ? columns->ends[j - 1] : 0;
             const size_t taps = columns->ends[j] - first;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "generated/rotaryembedding.h"
+#include "include/opkit/compute/elementwise.h"
 
 /* The sizes of a call. */
 struct rotaryembedding_sizes {
@@ -143,6 +144,57 @@ static inline void rotaryembedding_rotate_neighbors(const float *__restrict__ x,
     }
 }
 
+/* Rotates all tokens. */
+OPKIT_ELEMENT_LOOP void rotaryembedding_run(const struct rotaryembedding_inputs *inputs,
+                                            const struct rotaryembedding_sizes *sizes,
+                                            bool is_interleaved, float *y)
+{
+    const bool is_by_head = inputs->x.rank == 4, has_ids = inputs->cos_cache.rank == 2;
+    const size_t outer = is_by_head ? sizes->heads : sizes->positions;
+    const size_t inner = is_by_head ? sizes->positions : sizes->heads;
+    const size_t copied = sizes->features - 2 * sizes->pairs;
+    const float *x = inputs->x.float32;
+
+    for (size_t i = 0; i < sizes->batches * outer; i++) {
+        const size_t first = i / outer * sizes->positions + (is_by_head ? 0 : i % outer);
+
+        for (size_t j = 0; j < inner; j++) { /* tokens */
+            const size_t index = is_by_head ? first + j : first;
+            const size_t row = has_ids ? (size_t)inputs->position_ids.int64[index] : index;
+            const float *cosines = inputs->cos_cache.float32 + row * sizes->pairs;
+            const float *sines = inputs->sin_cache.float32 + row * sizes->pairs;
+
+            if (is_interleaved) {
+                rotaryembedding_rotate_neighbors(x, cosines, sines, sizes->pairs, y);
+            } else {
+                rotaryembedding_rotate_halves(x, cosines, sines, sizes->pairs, y);
+            }
+            if (copied > 0) {
+                memcpy(y + 2 * sizes->pairs, x + 2 * sizes->pairs, copied * sizeof *y);
+            }
+            x += sizes->features;
+            y += sizes->features;
+        }
+    }
+}
+
+#if defined(OPKIT_AVX2)
+/* The same for processors with AVX2, with the same results. */
+OPKIT_AVX2 static void rotaryembedding_avx2(const struct rotaryembedding_inputs *inputs,
+                                            const struct rotaryembedding_sizes *sizes,
+                                            bool is_interleaved, float *y)
+{
+    rotaryembedding_run(inputs, sizes, is_interleaved, y);
+}
+#endif
+
+OPKIT_LOOP void rotaryembedding_baseline(const struct rotaryembedding_inputs *inputs,
+                                         const struct rotaryembedding_sizes *sizes,
+                                         bool is_interleaved, float *y)
+{
+    rotaryembedding_run(inputs, sizes, is_interleaved, y);
+}
+
 /*
  * Computes the outputs:
  *
@@ -161,7 +213,6 @@ static const char *rotaryembedding_compute(const struct rotaryembedding_inputs *
                                            const struct rotaryembedding_params *params,
                                            struct rotaryembedding_outputs *outputs)
 {
-    const bool is_by_head = inputs->x.rank == 4, has_ids = inputs->cos_cache.rank == 2;
     struct rotaryembedding_sizes sizes;
 
     const char *problem = rotaryembedding_read(&inputs->x, params, &sizes);
@@ -175,27 +226,13 @@ static const char *rotaryembedding_compute(const struct rotaryembedding_inputs *
         return problem;
     }
 
-    const size_t outer = is_by_head ? sizes.heads : sizes.positions;
-    const size_t inner = is_by_head ? sizes.positions : sizes.heads;
-    const float *x = inputs->x.float32;
-    float *y = outputs->y.float32;
-    for (size_t i = 0; i < sizes.batches * outer * inner; i++) { /* tokens */
-        const size_t position = is_by_head ? i % inner : i / inner % outer;
-        const size_t index = i / (outer * inner) * sizes.positions + position;
-        const size_t row = has_ids ? (size_t)inputs->position_ids.int64[index] : index;
-        const float *cosines = inputs->cos_cache.float32 + row * sizes.pairs;
-        const float *sines = inputs->sin_cache.float32 + row * sizes.pairs;
-
-        if (params->interleaved == 1) {
-            rotaryembedding_rotate_neighbors(x, cosines, sines, sizes.pairs, y);
-        } else {
-            rotaryembedding_rotate_halves(x, cosines, sines, sizes.pairs, y);
-        }
-        memcpy(y + 2 * sizes.pairs, x + 2 * sizes.pairs,
-               (sizes.features - 2 * sizes.pairs) * sizeof *y);
-        x += sizes.features;
-        y += sizes.features;
+#if defined(OPKIT_AVX2)
+    if (opkit_has_avx2()) {
+        rotaryembedding_avx2(inputs, &sizes, params->interleaved == 1, outputs->y.float32);
+        return NULL;
     }
+#endif
+    rotaryembedding_baseline(inputs, &sizes, params->interleaved == 1, outputs->y.float32);
     return NULL;
 }
 

@@ -32,7 +32,7 @@ _NAME = re.compile(r"\b[A-Za-z_]\w*")
 _CALL = re.compile(r"\b(?!if\b)(\w+)\s*\(")
 _OUTCOME = re.compile(r"[{\s]*(return\s+)?(false|true|NULL|-?\d+)[;}\s]*")
 _POINTER_TEST = re.compile(r"!?\w+(\s*[!=]=\s*NULL)?")
-_DISPATCH = "opkit_has_avx2()"
+_DISPATCH = ("opkit_has_avx2()", "opkit_has_avx512()")
 _MAX_RANGES = 8  # of a file in the note
 
 
@@ -175,7 +175,7 @@ def _of_file(
         function
         for function in functions
         for each in constant
-        if _is_in(each, [function]) and source.text(*source.span(each)) == _DISPATCH
+        if _is_in(each, [function]) and source.text(*source.span(each)) in _DISPATCH
     ]
     elsewhere = {
         name for each in dispatchers for name in _NAME.findall(source.text(*source.span(each)))
@@ -201,7 +201,7 @@ def _of_file(
         is_told = any(first <= start and end <= last for first, last in told)
         head = source.text(*source.head(region)).strip()
         is_outcome = _is_in(region, tests) and head.startswith("return")
-        if not (is_told or is_outcome or _POINTER_TEST.fullmatch(text) or text == _DISPATCH):
+        if not (is_told or is_outcome or _POINTER_TEST.fullmatch(text) or text in _DISPATCH):
             outcome = "true" if runs[region] else "false"
             found.conditions.setdefault(region.start[0], []).append((text, outcome))
     return found

@@ -1,6 +1,6 @@
 /*
  * Fused arithmetic; and instructions of this processor beyond what the compiler may assume, which
- * OPKIT_BASELINE turns off: vectors of AVX2, and arithmetic of halves.
+ * OPKIT_BASELINE turns off: vectors of AVX2 and AVX-512, and arithmetic of halves.
  *
  * Plain C11 and C++11.
  */
@@ -40,6 +40,28 @@ __attribute__((unused)) static int opkit_has_avx2(void)
             /* The system must save both halves of the vector registers. */
             __asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
             known += (extended & bit_AVX2) != 0 && (a & 6) == 6;
+        }
+        __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
+    }
+    return known == 2;
+}
+
+/* Compiles a function for processors with AVX-512, too: vectors of 16 floats. */
+#define OPKIT_AVX512 __attribute__((target("avx2,fma,avx512f")))
+
+/* Returns whether processor and system support all of these. */
+__attribute__((unused)) static int opkit_has_avx512(void)
+{
+    static int answer; /* as that of opkit_has_avx2 */
+    int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
+    if (known == 0) {
+        known = 1;
+        if (opkit_has_avx2()) {
+            unsigned a, b, c, d, saved;
+            __cpuid_count(7, 0, a, b, c, d);
+            /* The system must save all parts of the vector registers. */
+            __asm__("xgetbv" : "=a"(saved), "=d"(d) : "c"(0));
+            known += (b & bit_AVX512F) != 0 && (saved & 0xE6) == 0xE6;
         }
         __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
     }

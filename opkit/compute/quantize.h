@@ -12,9 +12,17 @@
 #include <stdint.h>
 
 #include "elementwise.h"
+#include "float_bits.h"
 #include "tensor.h"
 
 #define OPKIT_FLOAT_ROUNDER 12582912.0F /* 1.5 * 2^23: a sum with it is an integer */
+
+/* Returns a number within two limits; for NaN, the lower one. */
+static inline float opkit_within(float x, float low, float high)
+{
+    const float above = x > low ? x : low;
+    return above < high ? above : high;
+}
 
 /*
  * Returns a float within two integers of at most 2^22, rounded half to even; for NaN, the lower
@@ -22,19 +30,20 @@
  */
 static inline float opkit_round_within(float x, float low, float high)
 {
-    const float above = x > low ? x : low;
-    const float within = above < high ? above : high;
-
-    return (within + OPKIT_FLOAT_ROUNDER) - OPKIT_FLOAT_ROUNDER;
+    return (opkit_within(x, low, high) + OPKIT_FLOAT_ROUNDER) - OPKIT_FLOAT_ROUNDER;
 }
 
 /*
  * Returns the number of a float in steps of a scale, from a zero point on, within two limits: at
- * least -2^16, and at most 2^16. NaN becomes the lower one.
+ * least -2^16, and at most 2^16. NaN becomes the lower one. The bits of a sum with the rounder
+ * count its integers.
  */
-static inline int32_t opkit_quantized(float x, float scale, float zero, float low, float high)
+static inline int32_t opkit_quantized(float x, float scale, int32_t zero, float low, float high)
 {
-    return (int32_t)(opkit_round_within(x / scale, low - zero, high - zero) + zero);
+    const float offset = (float)zero;
+    const float sum = opkit_within(x / scale, low - offset, high - offset) + OPKIT_FLOAT_ROUNDER;
+
+    return (int32_t)(opkit_float_bits(sum) - opkit_float_bits(OPKIT_FLOAT_ROUNDER)) + zero;
 }
 
 /* Returns whether a tensor has integers of 8 or 16 bits; sets their limits. */

@@ -12,11 +12,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "tensor.h"
 
 enum {
-    OPKIT_COLUMNS = 512 /* in one pass: their totals stay in the cache */
+    OPKIT_COLUMNS = 512, /* in one pass: their totals stay in the cache */
+    OPKIT_STRIP = 16, /* columns: a cache line of a row of floats */
+    OPKIT_STRIP_ROWS = 4 /* of a strip; processors fetch so many rows ahead, but not many more */
 };
 
 /* Neighboring columns of a tensor. They have `rows` elements each, along the axis. */
@@ -35,7 +38,7 @@ struct opkit_running {
 };
 
 /*
- * Defines such a function.
+ * Defines such a function. Strips of columns keep their totals in registers for some rows.
  *
  *   name         of the function
  *   element      the type of an element
@@ -43,26 +46,57 @@ struct opkit_running {
  *   start        the total of no elements
  *   operation    + or *
  */
-#define OPKIT_DEFINE_RUNNING(name, element, wide, start, operation)                     \
-    static void name(const element *x, element *y, const struct opkit_columns *columns) \
-    {                                                                                   \
-        wide totals[OPKIT_COLUMNS];                                                     \
-                                                                                        \
-        for (size_t i = 0; i < columns->count; i++) {                                   \
-            totals[i] = (wide)(start);                                                  \
-        }                                                                               \
-        for (size_t row = 0; row < columns->rows; row++) {                              \
-            for (size_t i = 0; i < columns->count; i++) {                               \
-                const wide before = totals[i];                                          \
-                                                                                        \
-                totals[i] = before operation(wide) x[i];                                \
-                y[i] = (element)(columns->exclusive ? before : totals[i]);              \
-            }                                                                           \
-            if (row + 1 < columns->rows) {                                              \
-                x += columns->step;                                                     \
-                y += columns->step;                                                     \
-            }                                                                           \
-        }                                                                               \
+#define OPKIT_DEFINE_RUNNING(name, element, wide, start, operation)                             \
+    /* A constant count of columns. */                                                          \
+    __attribute__((always_inline)) static inline void name##_strip(                             \
+        const element *__restrict__ x, element *__restrict__ y, size_t count, size_t rows,      \
+        ptrdiff_t step, bool exclusive, wide *all)                                              \
+    {                                                                                           \
+        wide totals[OPKIT_STRIP];                                                               \
+                                                                                                \
+        memcpy(totals, all, count * sizeof *totals);                                            \
+        for (size_t row = 0; row < rows; row++) {                                               \
+            const ptrdiff_t first = (ptrdiff_t)row * step;                                      \
+                                                                                                \
+            for (size_t i = 0; i < count; i++) {                                                \
+                const ptrdiff_t place = first + (ptrdiff_t)i;                                   \
+                const wide before = totals[i];                                                  \
+                                                                                                \
+                totals[i] = before operation(wide) x[place];                                    \
+                y[place] = (element)(exclusive ? before : totals[i]);                           \
+            }                                                                                   \
+        }                                                                                       \
+        memcpy(all, totals, count * sizeof *totals);                                            \
+    }                                                                                           \
+                                                                                                \
+    static void name(const element *x, element *y, const struct opkit_columns *columns)         \
+    {                                                                                           \
+        const size_t whole = columns->count - columns->count % OPKIT_STRIP;                     \
+        const ptrdiff_t step = columns->step;                                                   \
+        wide totals[OPKIT_COLUMNS];                                                             \
+                                                                                                \
+        for (size_t i = 0; i < columns->count; i++) {                                           \
+            totals[i] = (wide)(start);                                                          \
+        }                                                                                       \
+        for (size_t row = 0; row < columns->rows && whole > 0; row += OPKIT_STRIP_ROWS) {       \
+            const size_t rest = columns->rows - row;                                            \
+            const size_t rows = rest < OPKIT_STRIP_ROWS ? rest : (size_t)OPKIT_STRIP_ROWS;      \
+            const ptrdiff_t first = (ptrdiff_t)row * step;                                      \
+                                                                                                \
+            for (size_t i = 0; i < whole; i += OPKIT_STRIP) {                                   \
+                const element *from = x + first + (ptrdiff_t)i;                                 \
+                element *to = y + first + (ptrdiff_t)i;                                         \
+                                                                                                \
+                if (columns->exclusive) {                                                       \
+                    name##_strip(from, to, OPKIT_STRIP, rows, step, true, totals + i);          \
+                } else {                                                                        \
+                    name##_strip(from, to, OPKIT_STRIP, rows, step, false, totals + i);         \
+                }                                                                               \
+            }                                                                                   \
+        }                                                                                       \
+        for (size_t i = whole; i < columns->count; i++) {                                       \
+            name##_strip(x + i, y + i, 1, columns->rows, step, columns->exclusive, totals + i); \
+        }                                                                                       \
     }
 
 /* Checks tensors and params. Returns NULL, or an error message. */

@@ -73,7 +73,7 @@ LAYOUTS = [  # q, k, v, optional inputs, params
         {"nonpad_kv_seqlen": (3,), "attn_mask": (3, 2, 4, 8)},
         {"left_window_size": 3, "right_window_size": 1},
     ),
-    ((1, 1, 2, 768), (1, 1, 3, 768), (1, 1, 3, 768), {}, {}),
+    ((1, 1, 17, 768), (1, 1, 3, 768), (1, 1, 3, 768), {}, {}),  # too many for wide groups
 ]
 
 

@@ -19,8 +19,7 @@ struct qlinearconv_task {
     struct opkit_conv conv;
     const struct qlinearconv_inputs *inputs;
     uint8_t *y;
-    float zero; /* of y */
-    float low, high; /* the limits of its numbers, less the zero point */
+    struct opkit_byte_range range; /* of y */
 };
 
 static inline struct opkit_conv_params qlinearconv_attributes(const struct qlinearconv_params *from)
@@ -31,18 +30,6 @@ static inline struct opkit_conv_params qlinearconv_attributes(const struct qline
     return params;
 }
 
-/* Quantizes a row of a block; the numbers of int8 and uint8 have the same bits. */
-static inline void qlinearconv_store(const struct qlinearconv_task *task, const int32_t *sums,
-                                     int32_t bias, float scale, size_t count, uint8_t *y)
-{
-    for (size_t i = 0; i < count; i++) {
-        const int32_t sum = (int32_t)((uint32_t)sums[i] + (uint32_t)bias);
-        const float x = opkit_round_within((float)sum * scale, task->low, task->high);
-
-        y[i] = (uint8_t)(int32_t)(x + task->zero);
-    }
-}
-
 /* Computes some blocks of the output. */
 static void qlinearconv_part(const void *context, size_t begin, size_t end)
 {
@@ -51,6 +38,7 @@ static void qlinearconv_part(const void *context, size_t begin, size_t end)
     const float x_scale = task->inputs->x_scale.float32[0];
     const float y_scale = task->inputs->y_scale.float32[0];
     struct opkit_conv_block block;
+    float scales[OPKIT_MATMUL_COLUMNS];
 
     for (size_t index = begin; index < end; index++) {
         opkit_run_conv(&task->conv, index, &block);
@@ -58,10 +46,12 @@ static void qlinearconv_part(const void *context, size_t begin, size_t end)
             const size_t kernel = block.kernel + row;
             const float scale = w_scale->float32[w_scale->size == 1 ? 0 : kernel];
 
-            qlinearconv_store(task, block.sums.sums + row * OPKIT_MATMUL_COLUMNS,
-                              task->inputs->b.int32[kernel], x_scale * scale / y_scale,
-                              block.sums.columns,
-                              task->y + opkit_conv_place(&task->conv, &block, row));
+            for (size_t i = 0; i < block.sums.columns; i++) {
+                scales[i] = x_scale * scale / y_scale;
+            }
+            opkit_quantize_sums(&task->range, block.sums.sums + row * OPKIT_MATMUL_COLUMNS,
+                                task->inputs->b.int32[kernel], scales, block.sums.columns,
+                                task->y + opkit_conv_place(&task->conv, &block, row));
         }
     }
 }
@@ -125,12 +115,9 @@ static const char *qlinearconv_compute(const struct qlinearconv_inputs *inputs,
     if (problem != NULL) {
         return problem;
     }
-    const struct opkit_bytes zero = opkit_bytes_of(&inputs->y_zero_point, 0);
     task.inputs = inputs;
     task.y = outputs->y.uint8;
-    task.zero = (float)opkit_byte(&zero, 0);
-    task.low = (zero.is_signed ? -128.0F : 0.0F) - task.zero;
-    task.high = task.low + 255.0F;
+    task.range = opkit_byte_range_of(&inputs->y_zero_point);
     opkit_parallel_for(opkit_conv_blocks(&task.conv), 1, qlinearconv_part, &task);
     return NULL;
 }

@@ -18,20 +18,8 @@
 struct qlinearmatmul_task {
     struct opkit_matmul plan;
     const struct qlinearmatmul_inputs *inputs;
-    float zero; /* of y */
-    float low, high; /* the limits of its numbers, less the zero point */
+    struct opkit_byte_range range; /* of y */
 };
-
-/* Quantizes a row of a block; the numbers of int8 and uint8 have the same bits. */
-static inline void qlinearmatmul_store(const struct qlinearmatmul_task *task, const int32_t *sums,
-                                       const float *scales, size_t count, uint8_t *y)
-{
-    for (size_t i = 0; i < count; i++) {
-        const float x = opkit_round_within((float)sums[i] * scales[i], task->low, task->high);
-
-        y[i] = (uint8_t)(int32_t)(x + task->zero);
-    }
-}
 
 /* Computes some blocks of the output. */
 static void qlinearmatmul_part(const void *context, size_t begin, size_t end)
@@ -51,7 +39,7 @@ static void qlinearmatmul_part(const void *context, size_t begin, size_t end)
             scales[i] = a_scale * b_scale->float32[b_scale->size == 1 ? 0 : column + i] / y_scale;
         }
         for (size_t row = 0; row < block.rows; row++) {
-            qlinearmatmul_store(task, block.sums + row * OPKIT_MATMUL_COLUMNS, scales,
+            opkit_quantize_sums(&task->range, block.sums + row * OPKIT_MATMUL_COLUMNS, 0, scales,
                                 block.columns, y + row * task->plan.product.columns);
         }
     }
@@ -110,13 +98,10 @@ static const char *qlinearmatmul_compute(const struct qlinearmatmul_inputs *inpu
     if (problem != NULL) {
         return problem;
     }
-    const struct opkit_bytes y_zero = opkit_bytes_of(&inputs->y_zero_point, 0);
     opkit_plan_matmul(&task.plan, &inputs->a, &inputs->b, &outputs->y, &inputs->a_zero_point,
                       &inputs->b_zero_point);
     task.inputs = inputs;
-    task.zero = (float)opkit_byte(&y_zero, 0);
-    task.low = (y_zero.is_signed ? -128.0F : 0.0F) - task.zero;
-    task.high = (y_zero.is_signed ? 127.0F : 255.0F) - task.zero;
+    task.range = opkit_byte_range_of(&inputs->y_zero_point);
     opkit_parallel_for(opkit_matmul_blocks(&task.plan), 1, qlinearmatmul_part, &task);
     return NULL;
 }

@@ -32,7 +32,7 @@ _NAME = re.compile(r"\b[A-Za-z_]\w*")
 _CALL = re.compile(r"\b(?!if\b)(\w+)\s*\(")
 _OUTCOME = re.compile(r"[{\s]*(return\s+)?(false|true|NULL|-?\d+)[;}\s]*")
 _POINTER_TEST = re.compile(r"!?\w+(\s*[!=]=\s*NULL)?")
-_DISPATCH = ("opkit_has_avx2()", "opkit_has_avx512()")
+_DISPATCH = {f"opkit_has_{name}()" for name in ("avx2", "avx512", "vnni")}
 _MAX_RANGES = 8  # of a file in the note
 
 

@@ -51,9 +51,10 @@ struct opkit_conv {
     size_t channels; /* of the image, in a group */
     size_t kernels; /* output channels, in a group */
     size_t image, windows, terms; /* elements of a channel, windows in it, numbers of a kernel */
+    size_t columns; /* windows of a block */
+    int64_t size; /* of x */
     struct opkit_bytes x, w;
-    int32_t x_zero;
-    struct opkit_zero_points w_zeros;
+    struct opkit_zero_points x_zeros, w_zeros;
 };
 
 /* Windows of a block that are neighbors along the last dimension. */
@@ -158,6 +159,10 @@ static inline const char *opkit_read_conv(struct opkit_conv *conv, const struct 
         conv->windows *= (size_t)each->windows;
         conv->terms *= (size_t)each->kernel;
     }
+    /* Windows are copied row by row: rather whole rows, if they nearly fill a block. */
+    const size_t row = (size_t)conv->dimensions[OPKIT_CONV_LAST].windows;
+    const size_t all = OPKIT_MATMUL_COLUMNS, whole = all / row * row;
+    conv->columns = whole > all * 3 / 4 ? whole : all;
     return NULL;
 }
 
@@ -200,10 +205,10 @@ opkit_plan_conv(struct opkit_conv *conv, const struct opkit_tensor *x, const str
     if (y->size != conv->images * conv->groups * conv->kernels * conv->windows) {
         return "y must be [N, M, ...], with an element for each window";
     }
-    const struct opkit_bytes zero = opkit_bytes_of(x_zero, 0);
     conv->x = opkit_bytes_of(x, 0);
     conv->w = opkit_bytes_of(w, 0);
-    conv->x_zero = opkit_byte(&zero, 0);
+    conv->size = (int64_t)x->size;
+    conv->x_zeros = opkit_zeros_of(x_zero);
     conv->w_zeros = opkit_zeros_of(w_zeros);
     return NULL;
 }
@@ -233,59 +238,79 @@ static inline size_t opkit_conv_runs(const struct opkit_conv *conv, size_t windo
     return count;
 }
 
-/* Copies a number of each window of a run: `at` is its place in the first one. */
-OPKIT_ELEMENT_LOOP void opkit_copy_windows(const struct opkit_conv *conv, size_t row, int64_t at,
-                                           size_t count, int16_t *to)
-{
-    const int64_t stride = conv->dimensions[OPKIT_CONV_LAST].stride;
-    const int64_t side = conv->dimensions[OPKIT_CONV_LAST].image, end = (int64_t)count;
-    const int64_t skipped = at < 0 ? (-at + stride - 1) / stride : 0;
-    const int64_t left = side - at > 0 ? (side - at + stride - 1) / stride : 0;
-    const int64_t within = left < end ? left : end;
-    const int32_t zero = conv->x_zero;
+/* A number of a kernel. */
+struct opkit_conv_term {
+    int64_t at[OPKIT_CONV_DIMENSIONS];
+    int64_t shift[OPKIT_CONV_DIMENSIONS]; /* from a window's first place */
+    int64_t channel; /* the index in x of the first number of its channel */
+};
 
-    if (conv->x.is_signed) {
-        for (int64_t i = skipped; i < within; i++) {
-            const int8_t number = (int8_t)conv->x.data[row + (size_t)(at + i * stride)];
-            to[i * OPKIT_MATMUL_TERMS] = (int16_t)(number - zero);
+/* Goes to the next number of a kernel. */
+static inline void opkit_next_term(const struct opkit_conv *conv, struct opkit_conv_term *term)
+{
+    for (size_t i = OPKIT_CONV_DIMENSIONS; i-- > 0;) {
+        term->shift[i] += conv->dimensions[i].dilation;
+        if (++term->at[i] < conv->dimensions[i].kernel) {
+            return;
         }
-    } else {
-        for (int64_t i = skipped; i < within; i++) {
-            const uint8_t number = conv->x.data[row + (size_t)(at + i * stride)];
-            to[i * OPKIT_MATMUL_TERMS] = (int16_t)(number - zero);
-        }
+        term->at[i] = term->shift[i] = 0;
     }
+    term->channel += (int64_t)conv->image;
 }
 
 /*
- * Copies some numbers of windows, from the one of index `term` on; further terms, and those outside
- * of the image, are 0. `first` is the index of the group's first number in x.
+ * Copies a number of each window of a run, whose first one is the one of index `first` in x, at
+ * the place `at` of its row. Up to OPKIT_MATMUL_COLUMNS numbers from there on are written: copies
+ * of a fixed size are fast.
  */
-OPKIT_ELEMENT_LOOP void opkit_copy_image(const struct opkit_conv *conv, size_t first,
-                                         const struct opkit_conv_run *runs, size_t run_count,
-                                         size_t term, size_t terms, int16_t *right)
+OPKIT_ELEMENT_LOOP void opkit_copy_windows(const struct opkit_conv *conv, int64_t stride,
+                                           int64_t first, int64_t at, int64_t count,
+                                           const uint8_t *zeros, uint8_t *to)
 {
-    const struct opkit_conv_dimension *slices = &conv->dimensions[0], *rows = &conv->dimensions[1];
-    const struct opkit_conv_dimension *places = &conv->dimensions[OPKIT_CONV_LAST];
+    const int64_t side = conv->dimensions[OPKIT_CONV_LAST].image;
+    int64_t skipped = at < 0 ? -at : 0, within = at < side ? side - at : 0;
 
-    for (size_t k = 0; k < terms; k++) {
-        const size_t at = term + k, kernel_row = at / (size_t)places->kernel;
-        const size_t kernel_slice = kernel_row / (size_t)rows->kernel;
-        const size_t channel = kernel_slice / (size_t)slices->kernel;
-        const int64_t shift = (int64_t)(at % (size_t)places->kernel) * places->dilation;
-        const int64_t down = (int64_t)(kernel_row % (size_t)rows->kernel) * rows->dilation;
-        const int64_t deep = (int64_t)(kernel_slice % (size_t)slices->kernel) * slices->dilation;
+    if (stride > 1) {
+        skipped = (skipped + stride - 1) / stride;
+        within = (within + stride - 1) / stride;
+    }
+    skipped = skipped < count ? skipped : count;
+    if (skipped > 0) {
+        memcpy(to, zeros, OPKIT_MATMUL_COLUMNS);
+    }
+    const int64_t from = first + skipped;
+    if (stride == 1 && from >= 0 && from + OPKIT_MATMUL_COLUMNS <= conv->size) {
+        memcpy(to + skipped, conv->x.data + from, OPKIT_MATMUL_COLUMNS);
+    } else {
+        for (int64_t i = skipped; i < within && i < count; i++) {
+            to[i] = conv->x.data[first + i * stride];
+        }
+    }
+    if (within < count) {
+        memcpy(to + within, zeros, OPKIT_MATMUL_COLUMNS);
+    }
+}
 
-        for (size_t i = 0; i < run_count; i++) {
-            const int64_t slice = runs[i].first[0] + deep, row = runs[i].first[1] + down;
+/* Copies a number of each window. */
+OPKIT_ELEMENT_LOOP void opkit_copy_image(const struct opkit_conv *conv, int64_t stride,
+                                         const struct opkit_conv_run *runs, size_t run_count,
+                                         const struct opkit_conv_term *term, const uint8_t *zeros,
+                                         uint8_t *to)
+{
+    const int64_t slices = conv->dimensions[0].image, rows = conv->dimensions[1].image;
 
-            if (slice >= 0 && slice < slices->image && row >= 0 && row < rows->image) {
-                const size_t above = (size_t)(slice * rows->image + row) * (size_t)places->image;
+    for (size_t i = 0; i < run_count; i++) {
+        const int64_t slice = runs[i].first[0] + term->shift[0];
+        const int64_t row = runs[i].first[1] + term->shift[1];
+        const int64_t at = runs[i].first[OPKIT_CONV_LAST] + term->shift[OPKIT_CONV_LAST];
 
-                opkit_copy_windows(conv, first + channel * conv->image + above,
-                                   runs[i].first[OPKIT_CONV_LAST] + shift, runs[i].count,
-                                   right + runs[i].column * OPKIT_MATMUL_TERMS + k);
-            }
+        if (slice >= 0 && slice < slices && row >= 0 && row < rows) {
+            const int64_t above = (slice * rows + row) * conv->dimensions[OPKIT_CONV_LAST].image;
+
+            opkit_copy_windows(conv, stride, term->channel + above + at, at, (int64_t)runs[i].count,
+                               zeros, to + runs[i].column);
+        } else {
+            memcpy(to + runs[i].column, zeros, OPKIT_MATMUL_COLUMNS);
         }
     }
 }
@@ -296,25 +321,45 @@ OPKIT_ELEMENT_LOOP void opkit_conv_block_loop(const struct opkit_conv *conv, siz
                                               struct opkit_integer_block *block)
 {
     const size_t first = (image * conv->groups + group) * conv->channels * conv->image;
+    const size_t row = group * conv->kernels + kernel;
+    const int64_t stride = conv->dimensions[OPKIT_CONV_LAST].stride;
     struct opkit_conv_run runs[OPKIT_MATMUL_COLUMNS];
+    struct opkit_conv_term place = {{0, 0, 0}, {0, 0, 0}, (int64_t)first};
     struct opkit_integer_product product;
+    struct opkit_integer_rows rows;
 
     product.left = conv->w;
+    product.right = conv->x;
     product.row_zeros = conv->w_zeros;
+    product.column_zeros = conv->x_zeros;
     product.terms = conv->terms;
     block->rows = opkit_matmul_min(conv->kernels - kernel, OPKIT_MATMUL_ROWS);
-    block->columns = opkit_matmul_min(conv->windows - window, OPKIT_MATMUL_COLUMNS);
+    block->columns = opkit_matmul_min(conv->windows - window, conv->columns);
+    opkit_begin_block(&product, 0, block);
+    memset(&rows, 0, sizeof rows);
     const size_t run_count = opkit_conv_runs(conv, window, block->columns, runs);
-    memset(block->sums, 0, block->rows * OPKIT_MATMUL_COLUMNS * sizeof *block->sums);
-    for (size_t term = 0; term < conv->terms; term += OPKIT_MATMUL_TERMS) {
-        const size_t terms = opkit_matmul_min(conv->terms - term, OPKIT_MATMUL_TERMS);
+    for (size_t term = 0; term < conv->terms; term += block->terms) {
+        const size_t terms = opkit_matmul_min(conv->terms - term, block->terms);
 
-        for (size_t i = 0; i < block->columns; i++) {
-            memset(block->right + i * OPKIT_MATMUL_TERMS, 0,
-                   opkit_filled(terms) * sizeof *block->right);
+        for (size_t k = 0; k < terms; k += OPKIT_MATMUL_STEP) {
+            const size_t count = opkit_matmul_min(terms - k, OPKIT_MATMUL_STEP);
+
+            for (size_t i = 0; i < count; i++) {
+                if (stride == 1) { /* known to the compiler */
+                    opkit_copy_image(conv, 1, runs, run_count, &place, block->zeros,
+                                     rows.numbers[i]);
+                } else {
+                    opkit_copy_image(conv, stride, runs, run_count, &place, block->zeros,
+                                     rows.numbers[i]);
+                }
+                opkit_next_term(conv, &place);
+            }
+            opkit_pack_rows(&rows, &product.right, k, count, block);
         }
-        opkit_copy_image(conv, first, runs, run_count, term, terms, block->right);
-        opkit_add_products(&product, group * conv->kernels + kernel, term, terms, block);
+        opkit_add_products(&product, row, term, terms, block);
+    }
+    if (block->tile.add != NULL) {
+        opkit_remove_zeros(&product, row, block);
     }
 }
 
@@ -338,7 +383,7 @@ OPKIT_AVX2 OPKIT_LOOP void opkit_conv_block_avx2(const struct opkit_conv *conv, 
 static inline size_t opkit_conv_blocks(const struct opkit_conv *conv)
 {
     const size_t rows = (conv->kernels + OPKIT_MATMUL_ROWS - 1) / OPKIT_MATMUL_ROWS;
-    const size_t columns = (conv->windows + OPKIT_MATMUL_COLUMNS - 1) / OPKIT_MATMUL_COLUMNS;
+    const size_t columns = (conv->windows + conv->columns - 1) / conv->columns;
 
     return conv->images * conv->groups * rows * columns;
 }
@@ -350,14 +395,14 @@ static inline size_t opkit_conv_blocks(const struct opkit_conv *conv)
 static inline void opkit_run_conv(const struct opkit_conv *conv, size_t index,
                                   struct opkit_conv_block *block)
 {
-    const size_t columns = (conv->windows + OPKIT_MATMUL_COLUMNS - 1) / OPKIT_MATMUL_COLUMNS;
+    const size_t columns = (conv->windows + conv->columns - 1) / conv->columns;
     const size_t rows = (conv->kernels + OPKIT_MATMUL_ROWS - 1) / OPKIT_MATMUL_ROWS;
     const size_t kernel = index / columns % rows * OPKIT_MATMUL_ROWS;
     const size_t group = index / columns / rows % conv->groups;
 
     block->image = index / columns / rows / conv->groups;
     block->kernel = group * conv->kernels + kernel;
-    block->window = index % columns * OPKIT_MATMUL_COLUMNS;
+    block->window = index % columns * conv->columns;
 #if defined(OPKIT_AVX2)
     if (opkit_has_avx2()) {
         opkit_conv_block_avx2(conv, block->image, group, kernel, block->window, &block->sums);

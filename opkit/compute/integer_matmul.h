@@ -1,9 +1,12 @@
 /*
- * Products of matrices of 8-bit integers with zero points, block by block.
+ * Products of matrices of 8-bit integers with zero points, block by block. Sums have 32 bits, and
+ * wrap around.
  *
- * A block's numbers are copied without their zero points, as 16-bit integers: a row of the left
- * matrix and a column of the right one are neighbors in memory then, which compilers multiply and
- * add pairwise. Sums have 32 bits, and wrap around.
+ * Where the processor has an instruction for it, the numbers are multiplied as they are (see
+ * integer_tile.h), and the zero points leave the sums by the sums of rows and columns. Elsewhere a
+ * block's numbers are copied without zero points, as 16-bit integers: a row of the left matrix and
+ * a column of the right one are neighbors in memory then, which compilers multiply and add
+ * pairwise.
  *
  * Plain C11 and C++11.
  */
@@ -16,14 +19,17 @@
 #include <string.h>
 
 #include "elementwise.h"
+#include "integer_tile.h"
 #include "processor.h"
 #include "tensor.h"
 
 enum {
     OPKIT_MATMUL_ROWS = 128, /* of a block, at most */
-    OPKIT_MATMUL_COLUMNS = 64,
-    OPKIT_MATMUL_TERMS = 256, /* that are added at a time */
-    OPKIT_MATMUL_LANES = 32 /* terms are filled up to a multiple of it */
+    OPKIT_MATMUL_COLUMNS = OPKIT_TILE_COLUMNS,
+    OPKIT_MATMUL_TERMS = 2 * OPKIT_TILE_WORDS, /* of 16 bits, that are added at a time */
+    OPKIT_MATMUL_LANES = 32, /* terms are filled up to a multiple of it */
+    OPKIT_MATMUL_STEP = 16, /* terms that are copied at a time */
+    OPKIT_MATMUL_NARROW = 8 /* fewer columns are not worth a panel */
 };
 
 /* Numbers of 8 bits. */
@@ -47,10 +53,21 @@ struct opkit_integer_product {
 
 /* The copied numbers of a block, and its sums. */
 struct opkit_integer_block {
+    struct opkit_tile tile; /* `add` is NULL: numbers are copied without zero points */
     size_t rows, columns;
-    int16_t left[OPKIT_MATMUL_TERMS];
-    int16_t right[OPKIT_MATMUL_COLUMNS * OPKIT_MATMUL_TERMS];
-    int32_t sums[OPKIT_MATMUL_ROWS * OPKIT_MATMUL_COLUMNS];
+    size_t terms; /* that are added at a time, at most */
+    uint8_t zeros[OPKIT_MATMUL_COLUMNS]; /* of the columns */
+    bool has_zeros; /* in numbers from -128, one of them is not 0 */
+    uint32_t row_sums[OPKIT_MATMUL_ROWS], column_sums[OPKIT_MATMUL_COLUMNS];
+    /* A vector of 64 bytes is in one cache line. */
+    __attribute__((aligned(64))) int16_t left[OPKIT_TILE_ROWS * OPKIT_MATMUL_TERMS];
+    __attribute__((aligned(64))) int16_t right[OPKIT_MATMUL_COLUMNS * OPKIT_MATMUL_TERMS];
+    __attribute__((aligned(64))) int32_t sums[OPKIT_MATMUL_ROWS * OPKIT_MATMUL_COLUMNS];
+};
+
+/* Numbers of a block's columns: OPKIT_MATMUL_STEP terms. Behind the last one is room. */
+struct opkit_integer_rows {
+    uint8_t numbers[OPKIT_MATMUL_STEP][2 * OPKIT_MATMUL_COLUMNS];
 };
 
 /* Returns whether a tensor has integers of 8 bits. */
@@ -95,7 +112,7 @@ static inline size_t opkit_matmul_min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Copies numbers without their zero point; `step` is the distance of the copies. */
+/* Copies numbers without their zero point. */
 OPKIT_ELEMENT_LOOP void opkit_copy_bytes(const struct opkit_bytes *from, size_t first, size_t count,
                                          int32_t zero, int16_t *to)
 {
@@ -110,34 +127,87 @@ OPKIT_ELEMENT_LOOP void opkit_copy_bytes(const struct opkit_bytes *from, size_t 
     }
 }
 
-/* Copies some terms of a row; further ones are 0. */
-OPKIT_ELEMENT_LOOP void opkit_copy_left(const struct opkit_integer_product *product, size_t row,
-                                        size_t term, size_t terms, int16_t *left)
+/* Begins a block of so many rows and columns, from the given column on. */
+OPKIT_ELEMENT_LOOP void opkit_begin_block(const struct opkit_integer_product *product,
+                                          size_t column, struct opkit_integer_block *block)
 {
-    const struct opkit_zero_points *zeros = &product->row_zeros;
-    const int32_t zero = opkit_byte(&zeros->numbers, row * zeros->step);
+    const struct opkit_zero_points *zeros = &product->column_zeros;
 
-    memset(left, 0, OPKIT_MATMUL_TERMS * sizeof *left);
-    opkit_copy_bytes(&product->left, row * product->terms + term, terms, zero, left);
+    block->tile = opkit_find_tile();
+    if (block->columns < OPKIT_MATMUL_NARROW) {
+        block->tile.add = NULL;
+    }
+    block->terms = OPKIT_MATMUL_TERMS;
+    if (block->tile.add != NULL) {
+        block->terms = OPKIT_TILE_WORDS * block->tile.terms;
+    }
+    block->has_zeros = !product->right.is_signed;
+    for (size_t i = 0; i < OPKIT_MATMUL_COLUMNS; i++) {
+        const size_t place = i < block->columns ? column + i : column;
+
+        block->zeros[i] = zeros->numbers.data[place * zeros->step];
+        block->has_zeros = block->has_zeros || block->zeros[i] != 0;
+    }
+    memset(block->row_sums, 0, sizeof block->row_sums);
+    memset(block->column_sums, 0, sizeof block->column_sums);
+    memset(block->sums, 0, block->rows * OPKIT_MATMUL_COLUMNS * sizeof *block->sums);
 }
 
-/* Copies some terms of a block's columns; further columns and terms are 0. */
-OPKIT_ELEMENT_LOOP void opkit_copy_right(const struct opkit_integer_product *product, size_t column,
-                                         size_t columns, size_t term, size_t terms, int16_t *right)
+/* Copies some terms of all columns of a block, from the one of index `term` on. */
+OPKIT_ELEMENT_LOOP void opkit_pack_columns(const struct opkit_integer_rows *rows, uint8_t flip,
+                                           size_t term, size_t terms,
+                                           struct opkit_integer_block *block)
 {
-    int16_t zeros[OPKIT_MATMUL_COLUMNS], row[OPKIT_MATMUL_COLUMNS];
-    const struct opkit_zero_points *own = &product->column_zeros;
+    const uint8_t (*from)[2 * OPKIT_MATMUL_COLUMNS] = rows->numbers;
 
-    memset(right, 0, OPKIT_MATMUL_COLUMNS * OPKIT_MATMUL_TERMS * sizeof *right);
-    for (size_t i = 0; i < columns; i++) {
-        zeros[i] = (int16_t)opkit_byte(&own->numbers, (column + i) * own->step);
-    }
-    for (size_t k = 0; k < terms; k++) {
-        opkit_copy_bytes(&product->right, (term + k) * product->columns + column, columns, 0, row);
-        for (size_t i = 0; i < columns; i++) {
-            right[i * OPKIT_MATMUL_TERMS + k] = (int16_t)(row[i] - zeros[i]);
+    if (block->tile.add == NULL) {
+        for (size_t k = 0; k < terms; k++) {
+            int16_t row[OPKIT_MATMUL_COLUMNS];
+
+            for (size_t i = 0; i < block->columns; i++) {
+                row[i] = (int16_t)((int8_t)(from[k][i] ^ flip) - (int8_t)(block->zeros[i] ^ flip));
+            }
+            for (size_t i = 0; i < block->columns; i++) {
+                block->right[i * OPKIT_MATMUL_TERMS + term + k] = row[i];
+            }
+        }
+    } else if (block->tile.terms == 4) {
+        uint8_t *bytes = (uint8_t *)block->right + term * OPKIT_MATMUL_COLUMNS;
+
+        for (size_t k = 0; k < terms; k += 4) {
+            for (size_t i = 0; i < OPKIT_MATMUL_COLUMNS; i++) {
+                for (size_t each = 0; each < 4; each++) {
+                    bytes[k * OPKIT_MATMUL_COLUMNS + 4 * i + each] = from[k + each][i] ^ flip;
+                }
+            }
+        }
+    } else {
+        int16_t *to = block->right + term * OPKIT_MATMUL_COLUMNS;
+
+        for (size_t k = 0; k < terms; k += 2) {
+            for (size_t i = 0; i < OPKIT_MATMUL_COLUMNS; i++) {
+                int16_t *word = to + k * OPKIT_MATMUL_COLUMNS + 2 * i;
+
+                word[0] = (int8_t)(from[k][i] ^ flip);
+                word[1] = (int8_t)(from[k + 1][i] ^ flip);
+            }
         }
     }
+}
+
+/* Copies up to OPKIT_MATMUL_STEP terms; those that fill the last word add nothing. */
+OPKIT_ELEMENT_LOOP void opkit_pack_rows(struct opkit_integer_rows *rows,
+                                        const struct opkit_bytes *right, size_t term, size_t terms,
+                                        struct opkit_integer_block *block)
+{
+    const uint8_t nothing = right->is_signed ? 0 : 0x80;
+
+    if (block->tile.add != NULL) {
+        for (; terms % 4 > 0; terms++) {
+            memset(rows->numbers[terms], nothing, OPKIT_MATMUL_COLUMNS);
+        }
+    }
+    opkit_pack_columns(rows, nothing, term, terms, block);
 }
 
 /*
@@ -160,6 +230,125 @@ static inline size_t opkit_filled(size_t terms)
     return (terms + OPKIT_MATMUL_LANES - 1) / OPKIT_MATMUL_LANES * OPKIT_MATMUL_LANES;
 }
 
+/* Copies terms of a row as words; further terms of the last word are 0. */
+OPKIT_ELEMENT_LOOP void opkit_pack_row(const struct opkit_tile *tile,
+                                       const struct opkit_bytes *from, size_t first, size_t terms,
+                                       int16_t *to)
+{
+    const uint8_t flip = from->is_signed == tile->is_left_signed ? 0 : 0x80;
+    const uint8_t *data = from->data + first;
+
+    if (terms % tile->terms != 0) {
+        memset(to + terms / tile->terms * 2, 0, 4);
+    }
+    if (tile->terms == 2) {
+        for (size_t k = 0; k < terms; k++) {
+            to[k] = (int8_t)(data[k] ^ flip);
+        }
+        return;
+    }
+    for (size_t k = 0; k < terms; k++) {
+        ((uint8_t *)to)[k] = data[k] ^ flip;
+    }
+}
+
+/* Returns the sum of the numbers in some words. */
+OPKIT_ELEMENT_LOOP uint32_t opkit_sum_words(const struct opkit_tile *tile, const uint8_t *left,
+                                            size_t words)
+{
+    uint32_t sum = 0, even = 0, odd = 0;
+
+    if (tile->terms == 2) {
+        for (size_t k = 0; k < 2 * words; k++) {
+            int16_t number;
+
+            memcpy(&number, left + k * sizeof number, sizeof number);
+            sum += (uint32_t)number;
+        }
+        return sum;
+    }
+    for (size_t k = 0; k < words; k++) { /* two sums of 16 bits in each number: they fit */
+        uint32_t word;
+
+        memcpy(&word, left + k * sizeof word, sizeof word);
+        word ^= tile->is_left_signed ? 0x80808080 : 0;
+        even += word & 0xFF00FF;
+        odd += word >> 8 & 0xFF00FF;
+    }
+    sum = (even & 0xFFFF) + (even >> 16) + (odd & 0xFFFF) + (odd >> 16);
+    return sum - (tile->is_left_signed ? (uint32_t)words * 512 : 0);
+}
+
+/* Adds some products to the sums of a block, by words. */
+OPKIT_ELEMENT_LOOP void opkit_add_tiles(const struct opkit_integer_product *product, size_t row,
+                                        size_t term, size_t terms,
+                                        struct opkit_integer_block *block)
+{
+    const struct opkit_tile *tile = &block->tile;
+    const size_t words = (terms + tile->terms - 1) / tile->terms;
+    const uint32_t ones = tile->terms == 4 ? 0x01010101 : 0x00010001;
+    const uint8_t *right = (const uint8_t *)block->right, *left = (const uint8_t *)block->left;
+    const bool is_packed =
+        tile->terms == 4 && terms % 4 == 0 && product->left.is_signed == tile->is_left_signed;
+    const size_t step = is_packed ? product->terms : sizeof block->left / OPKIT_TILE_ROWS;
+
+    for (size_t k = 0; k < words; k++) {
+        memcpy(block->left + 2 * k, &ones, sizeof ones);
+    }
+    tile->add(left, 0, 1, right, block->columns, words, block->column_sums);
+    for (size_t i = 0; i < block->rows; i += OPKIT_TILE_ROWS) {
+        const size_t rows = opkit_matmul_min(block->rows - i, OPKIT_TILE_ROWS);
+        const size_t first = (row + i) * product->terms + term;
+
+        if (is_packed) {
+            left = product->left.data + first;
+        }
+        for (size_t k = 0; k < rows; k++) {
+            if (!is_packed) {
+                opkit_pack_row(tile, &product->left, first + k * product->terms, terms,
+                               block->left + k * OPKIT_MATMUL_TERMS);
+            }
+            if (block->has_zeros) {
+                block->row_sums[i + k] += opkit_sum_words(tile, left + k * step, words);
+            }
+        }
+        tile->add(left, step, rows, right, block->columns, words,
+                  (uint32_t *)block->sums + i * OPKIT_MATMUL_COLUMNS);
+    }
+}
+
+/* Removes the zero points from the sums of a block, from the given row on. */
+OPKIT_ELEMENT_LOOP void opkit_remove_zeros(const struct opkit_integer_product *product, size_t row,
+                                           struct opkit_integer_block *block)
+{
+    const struct opkit_zero_points *zeros = &product->row_zeros;
+    const struct opkit_bytes own = {block->zeros, product->right.is_signed};
+    const uint32_t terms = (uint32_t)product->terms;
+    const uint32_t raised = product->left.is_signed ? 128 : 0;
+    const uint32_t lowered = block->tile.is_left_signed ? 128 : 0;
+    uint32_t columns[OPKIT_MATMUL_COLUMNS];
+
+    for (size_t j = 0; j < OPKIT_MATMUL_COLUMNS; j++) {
+        columns[j] = (uint32_t)opkit_byte(&own, j) - (own.is_signed ? 0 : 128);
+        block->column_sums[j] -= terms * columns[j];
+    }
+    for (size_t i = 0; i < block->rows; i++) {
+        uint32_t *sums = (uint32_t *)block->sums + i * OPKIT_MATMUL_COLUMNS;
+        const uint32_t zero = (uint32_t)opkit_byte(&zeros->numbers, (row + i) * zeros->step);
+        const uint32_t own_zero = zero + raised - lowered, all = columns[0] * block->row_sums[i];
+
+        if (product->column_zeros.step == 0) {
+            for (size_t j = 0; j < OPKIT_MATMUL_COLUMNS; j++) {
+                sums[j] -= own_zero * block->column_sums[j] + all;
+            }
+        } else {
+            for (size_t j = 0; j < OPKIT_MATMUL_COLUMNS; j++) {
+                sums[j] -= own_zero * block->column_sums[j] + columns[j] * block->row_sums[i];
+            }
+        }
+    }
+}
+
 /* Adds some products to the sums of a block, by its copied columns and the rows from `row` on. */
 OPKIT_ELEMENT_LOOP void opkit_add_products(const struct opkit_integer_product *product, size_t row,
                                            size_t term, size_t terms,
@@ -167,10 +356,22 @@ OPKIT_ELEMENT_LOOP void opkit_add_products(const struct opkit_integer_product *p
 {
     const size_t filled = opkit_filled(terms);
 
+    if (block->tile.add != NULL) {
+        opkit_add_tiles(product, row, term, terms, block);
+        return;
+    }
+    for (size_t j = 0; j < block->columns; j++) {
+        memset(block->right + j * OPKIT_MATMUL_TERMS + terms, 0,
+               (filled - terms) * sizeof *block->right);
+    }
     for (size_t i = 0; i < block->rows; i++) {
         int32_t *sums = block->sums + i * OPKIT_MATMUL_COLUMNS;
+        const int32_t zero =
+            opkit_byte(&product->row_zeros.numbers, (row + i) * product->row_zeros.step);
 
-        opkit_copy_left(product, row + i, term, terms, block->left);
+        opkit_copy_bytes(&product->left, (row + i) * product->terms + term, terms, zero,
+                         block->left);
+        memset(block->left + terms, 0, (filled - terms) * sizeof *block->left);
         for (size_t j = 0; j < block->columns; j++) {
             const int16_t *right = block->right + j * OPKIT_MATMUL_TERMS;
             const int32_t sum = opkit_dot(block->left, right, filled);
@@ -184,14 +385,34 @@ OPKIT_ELEMENT_LOOP void opkit_add_products(const struct opkit_integer_product *p
 OPKIT_ELEMENT_LOOP void opkit_compute_block(const struct opkit_integer_product *product, size_t row,
                                             size_t column, struct opkit_integer_block *block)
 {
+    struct opkit_integer_rows rows;
+
     block->rows = opkit_matmul_min(product->rows - row, OPKIT_MATMUL_ROWS);
     block->columns = opkit_matmul_min(product->columns - column, OPKIT_MATMUL_COLUMNS);
-    memset(block->sums, 0, sizeof block->sums);
-    for (size_t term = 0; term < product->terms; term += OPKIT_MATMUL_TERMS) {
-        const size_t terms = opkit_matmul_min(product->terms - term, OPKIT_MATMUL_TERMS);
+    opkit_begin_block(product, column, block);
+    memset(&rows, 0, sizeof rows);
+    for (size_t term = 0; term < product->terms; term += block->terms) {
+        const size_t terms = opkit_matmul_min(product->terms - term, block->terms);
+        const uint8_t *from = product->right.data + term * product->columns + column;
 
-        opkit_copy_right(product, column, block->columns, term, terms, block->right);
+        for (size_t k = 0; k < terms; k += OPKIT_MATMUL_STEP) {
+            const size_t count = opkit_matmul_min(terms - k, OPKIT_MATMUL_STEP);
+
+            for (size_t i = 0; i < count; i++) {
+                const uint8_t *numbers = from + (k + i) * product->columns;
+
+                if (block->columns == OPKIT_MATMUL_COLUMNS) { /* by vectors */
+                    memcpy(rows.numbers[i], numbers, OPKIT_MATMUL_COLUMNS);
+                } else {
+                    memcpy(rows.numbers[i], numbers, block->columns);
+                }
+            }
+            opkit_pack_rows(&rows, &product->right, k, count, block);
+        }
         opkit_add_products(product, row, term, terms, block);
+    }
+    if (block->tile.add != NULL) {
+        opkit_remove_zeros(product, row, block);
     }
 }
 

@@ -1,6 +1,7 @@
 /*
  * Fused arithmetic; and instructions of this processor beyond what the compiler may assume, which
- * OPKIT_BASELINE turns off: vectors of AVX2 and AVX-512, and arithmetic of halves.
+ * OPKIT_BASELINE turns off: vectors of AVX2 and AVX-512, dot products of bytes, and arithmetic of
+ * halves.
  *
  * Plain C11 and C++11.
  */
@@ -24,48 +25,76 @@
 /* Compiles a function for processors with AVX2 and FMA: vectors of 8 floats, fused additions. */
 #define OPKIT_AVX2 __attribute__((target("avx2,fma")))
 
-/* Returns whether processor and system support both. Cached: cpuid is slow in virtual machines. */
-__attribute__((unused)) static int opkit_has_avx2(void)
+/* Compiles a function for processors with AVX-512, too: vectors of 16 floats. */
+#define OPKIT_AVX512 __attribute__((target("avx2,fma,avx512f")))
+
+/* The same with VNNI: 64 products of bytes at a time. */
+#if defined(__has_include)
+#if __has_include(<avx512vnniintrin.h>)
+#define OPKIT_VNNI __attribute__((target("avx2,fma,avx512f,avx512vnni")))
+#endif
+#endif
+
+/*
+ * Returns what processor and system support: 1 for AVX2 and FMA, 2 for AVX-512, too, 3 for VNNI,
+ * too; else 0. Cached: cpuid is slow in virtual machines.
+ */
+__attribute__((unused)) static int opkit_vector_level(void)
 {
-    static int answer; /* 0: unknown; 1: no; 2: yes */
+    static int answer; /* the level + 1; 0: unknown */
     int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
     if (known == 0) {
         const unsigned needed = bit_AVX | bit_FMA | bit_OSXSAVE;
-        unsigned a, b, c, d;
+        const unsigned avx512f = 1U << 16, avx512vnni = 1U << 11;
+        unsigned a, b, c, d, saved;
         __cpuid(1, a, b, c, d);
         known = 1;
         if ((c & needed) == needed && __get_cpuid_max(0, 0) >= 7) {
             __cpuid_count(7, 0, a, b, c, d);
-            const unsigned extended = b;
-            /* The system must save both halves of the vector registers. */
-            __asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
-            known += (extended & bit_AVX2) != 0 && (a & 6) == 6;
+            /* The system must save all parts of the vector registers: of AVX2's, 6. */
+            __asm__("xgetbv" : "=a"(saved), "=d"(d) : "c"(0));
+            if ((b & bit_AVX2) != 0 && (saved & 6) == 6) {
+                known = 2;
+                if ((b & avx512f) != 0 && (saved & 0xE6) == 0xE6) {
+                    known = (c & avx512vnni) != 0 ? 4 : 3;
+                }
+            }
         }
         __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
     }
-    return known == 2;
+    return known - 1;
 }
 
-/* Compiles a function for processors with AVX-512, too: vectors of 16 floats. */
-#define OPKIT_AVX512 __attribute__((target("avx2,fma,avx512f")))
+__attribute__((unused)) static int opkit_has_avx2(void)
+{
+    return opkit_vector_level() >= 1;
+}
 
-/* Returns whether processor and system support all of these. */
 __attribute__((unused)) static int opkit_has_avx512(void)
 {
-    static int answer; /* as that of opkit_has_avx2 */
-    int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
-    if (known == 0) {
-        known = 1;
-        if (opkit_has_avx2()) {
-            unsigned a, b, c, d, saved;
-            __cpuid_count(7, 0, a, b, c, d);
-            /* The system must save all parts of the vector registers. */
-            __asm__("xgetbv" : "=a"(saved), "=d"(d) : "c"(0));
-            known += (b & bit_AVX512F) != 0 && (saved & 0xE6) == 0xE6;
-        }
-        __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
-    }
-    return known == 2;
+    return opkit_vector_level() >= 2;
+}
+
+__attribute__((unused)) static int opkit_has_vnni(void)
+{
+    return opkit_vector_level() >= 3;
+}
+
+#endif
+
+/* Dot products of bytes on 64-bit ARM; older compilers have no function for them. */
+#if defined(__aarch64__) && !defined(OPKIT_BASELINE) && \
+    (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 8)
+
+#include <sys/auxv.h>
+
+/* Compiles a function for processors with them (ARMv8.2-A DotProd): 16 products at a time. */
+#define OPKIT_DOTPROD __attribute__((target("arch=armv8.2-a+dotprod")))
+
+/* Returns whether processor and system support them (HWCAP_ASIMDDP). */
+__attribute__((unused)) static int opkit_has_dotprod(void)
+{
+    return (getauxval(AT_HWCAP) >> 20 & 1U) != 0;
 }
 
 #endif

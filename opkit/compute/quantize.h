@@ -13,6 +13,7 @@
 
 #include "elementwise.h"
 #include "float_bits.h"
+#include "processor.h"
 #include "tensor.h"
 
 #define OPKIT_FLOAT_ROUNDER 12582912.0F /* 1.5 * 2^23: a sum with it is an integer */
@@ -44,6 +45,67 @@ static inline int32_t opkit_quantized(float x, float scale, int32_t zero, float 
     const float sum = opkit_within(x / scale, low - offset, high - offset) + OPKIT_FLOAT_ROUNDER;
 
     return (int32_t)(opkit_float_bits(sum) - opkit_float_bits(OPKIT_FLOAT_ROUNDER)) + zero;
+}
+
+/* A zero point, and the limits of 8-bit numbers without it. */
+struct opkit_byte_range {
+    float zero, low, high;
+};
+
+/* Returns the range of int8 or uint8 with a zero point of that type. */
+static inline struct opkit_byte_range opkit_byte_range_of(const struct opkit_tensor *zero)
+{
+    const bool is_signed = zero->type == OPKIT_INT8;
+    struct opkit_byte_range range;
+
+    range.zero = is_signed ? zero->int8[0] : zero->uint8[0];
+    range.low = (is_signed ? -128.0F : 0.0F) - range.zero;
+    range.high = range.low + 255.0F;
+    return range;
+}
+
+/* Quantizes sums with a bias; the numbers of int8 and uint8 have the same bits. */
+OPKIT_ELEMENT_LOOP void opkit_quantize_sums_loop(const struct opkit_byte_range *range,
+                                                 const int32_t *sums, int32_t bias,
+                                                 const float *scales, size_t count, uint8_t *y)
+{
+    const struct opkit_byte_range own = *range; /* y could change it, as far as compilers know */
+
+    for (size_t i = 0; i < count; i++) {
+        const int32_t sum = (int32_t)((uint32_t)sums[i] + (uint32_t)bias);
+        const float x = opkit_round_within((float)sum * scales[i], own.low, own.high);
+
+        y[i] = (uint8_t)(int32_t)(x + own.zero);
+    }
+}
+
+OPKIT_LOOP void opkit_quantize_sums_baseline(const struct opkit_byte_range *range,
+                                             const int32_t *sums, int32_t bias, const float *scales,
+                                             size_t count, uint8_t *y)
+{
+    opkit_quantize_sums_loop(range, sums, bias, scales, count, y);
+}
+
+#if defined(OPKIT_AVX2)
+OPKIT_AVX2 OPKIT_LOOP void opkit_quantize_sums_avx2(const struct opkit_byte_range *range,
+                                                    const int32_t *sums, int32_t bias,
+                                                    const float *scales, size_t count, uint8_t *y)
+{
+    opkit_quantize_sums_loop(range, sums, bias, scales, count, y);
+}
+#endif
+
+/* Quantizes sums with a bias, by a scale for each. */
+static inline void opkit_quantize_sums(const struct opkit_byte_range *range, const int32_t *sums,
+                                       int32_t bias, const float *scales, size_t count, uint8_t *y)
+{
+#if defined(OPKIT_AVX2)
+    if (opkit_has_avx2()) {
+        opkit_quantize_sums_avx2(range, sums, bias, scales, count, y);
+        return;
+    }
+#endif
+    opkit_quantize_sums_baseline(range, sums, bias, scales, count, y);
 }
 
 /* Returns whether a tensor has integers of 8 or 16 bits; sets their limits. */

@@ -33,6 +33,7 @@ LAYOUTS = [  # x, w, params; zero points of w are one for each kernel where ther
     ((1, 2, 3, 4, 5), (2, 2, 2, 3, 2), {"pads": [1, 2, 0, 0, 1, 3], "strides": [1, 2, 2]}),
     ((1, 1, 2), (2, 1, 1), {"pads": [3, 9], "strides": [4]}),  # windows beyond the image
     ((1, 1, 150), (3, 1, 4), {"strides": [2]}),
+    ((1, 1, 150), (2, 1, 3), {"pads": [70, 90]}),  # blocks of windows beyond the image
 ]
 TYPES = [*itertools.product([np.int8, np.uint8], repeat=2)]
 

@@ -28,8 +28,7 @@ bool checked_loop(size_t count, size_t grain,
  */
 #ifdef __clang__
 #define OPKIT_UNRECORDED __attribute__((unused, noinline, no_sanitize("coverage")))
-OPKIT_UNRECORDED static int opkit_has_avx2(void);
-OPKIT_UNRECORDED static int opkit_has_avx512(void);
+OPKIT_UNRECORDED static int opkit_vector_level(void);
 OPKIT_UNRECORDED static int opkit_has_f16c(void);
 #endif
 

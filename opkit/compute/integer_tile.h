@@ -1,0 +1,170 @@
+/*
+ * Sums of products of 8-bit integers by instructions that add several at a time, where the
+ * processor has them: those of some rows by a panel of columns.
+ *
+ * Numbers are in words of 32 bits, of 4 bytes or of two 16-bit integers. A row's words are
+ * neighbors in memory. A panel has the first word of each column, then the second one of each.
+ *
+ * Plain C11 and C++11, with the vectors of GCC and clang.
+ */
+#ifndef OPKIT_INTEGER_TILE_H
+#define OPKIT_INTEGER_TILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "half.h"
+#include "processor.h"
+
+enum {
+    OPKIT_TILE_ROWS = 4,
+    OPKIT_TILE_COLUMNS = 64, /* of a panel */
+    OPKIT_TILE_WORDS = 144 /* of a row and of a column, at most: a 3x3 kernel of 64 channels */
+};
+
+/* An instruction set. */
+struct opkit_tile {
+    /*
+     * Adds the products of 1 to OPKIT_TILE_ROWS rows, `step` bytes apart, and the first columns of
+     * a panel to sums, of which a row has OPKIT_TILE_COLUMNS. They wrap around. Sums of further
+     * columns are undefined.
+     */
+    void (*add)(const uint8_t *left, size_t step, size_t rows, const uint8_t *right, size_t columns,
+                size_t words, uint32_t *sums);
+    size_t terms; /* numbers in a word: 2 or 4 */
+    bool is_left_signed; /* rows have numbers from -128, as columns have; else from 0 */
+};
+
+#define OPKIT_TILE_INLINE __attribute__((always_inline)) static inline
+#define OPKIT_UNROLLED _Pragma("GCC unroll 4")
+
+/*
+ * Defines opkit_add_<set> for an instruction set with opkit_dot_<set>. Sums of some vectors of
+ * columns stay in registers, as compilers unroll the inner loops.
+ */
+#define OPKIT_DEFINE_TILE(set, target, vectors)                                                   \
+    target OPKIT_TILE_INLINE void opkit_add_rows_##set(                                           \
+        const uint8_t *left, size_t step, size_t rows, const uint8_t *right, size_t columns,      \
+        size_t words, uint32_t *sums)                                                             \
+    {                                                                                             \
+        opkit_lanes_##set all[OPKIT_TILE_ROWS][vectors], numbers[vectors];                        \
+        const opkit_lanes_##set zero = {0};                                                       \
+        const size_t size = sizeof numbers;                                                       \
+        for (size_t j = 0; j < columns; j += size / sizeof *sums) {                               \
+            OPKIT_UNROLLED for (size_t i = 0; i < rows; i++)                                      \
+            {                                                                                     \
+                memcpy(all[i], sums + i * OPKIT_TILE_COLUMNS + j, size);                          \
+            }                                                                                     \
+            for (size_t k = 0; k < words; k++) {                                                  \
+                memcpy(numbers, right + (k * OPKIT_TILE_COLUMNS + j) * sizeof *sums, size);       \
+                OPKIT_UNROLLED for (size_t i = 0; i < rows; i++)                                  \
+                {                                                                                 \
+                    uint32_t word;                                                                \
+                    memcpy(&word, left + i * step + k * sizeof word, sizeof word);                \
+                    OPKIT_UNROLLED for (size_t each = 0; each < (vectors); each++)                \
+                    {                                                                             \
+                        all[i][each] = opkit_dot_##set(all[i][each], word - zero, numbers[each]); \
+                    }                                                                             \
+                }                                                                                 \
+            }                                                                                     \
+            OPKIT_UNROLLED for (size_t i = 0; i < rows; i++)                                      \
+            {                                                                                     \
+                memcpy(sums + i * OPKIT_TILE_COLUMNS + j, all[i], size);                          \
+            }                                                                                     \
+        }                                                                                         \
+    }                                                                                             \
+    target OPKIT_LOOP void opkit_add_##set(const uint8_t *left, size_t step, size_t rows,         \
+                                           const uint8_t *right, size_t columns, size_t words,    \
+                                           uint32_t *sums)                                        \
+    {                                                                                             \
+        if (rows == OPKIT_TILE_ROWS) {                                                            \
+            opkit_add_rows_##set(left, step, OPKIT_TILE_ROWS, right, columns, words, sums);       \
+            return;                                                                               \
+        }                                                                                         \
+        for (size_t i = 0; i < rows; i++) {                                                       \
+            opkit_add_rows_##set(left + i * step, 0, 1, right, columns, words,                    \
+                                 sums + i * OPKIT_TILE_COLUMNS);                                  \
+        }                                                                                         \
+    }
+
+/* Each opkit_dot_<set> returns sums, to each of which the products of two words are added. */
+
+#if defined(OPKIT_AVX2)
+
+#include <immintrin.h>
+
+typedef uint32_t opkit_lanes_avx2 __attribute__((vector_size(32)));
+
+OPKIT_AVX2 OPKIT_TILE_INLINE opkit_lanes_avx2 opkit_dot_avx2(opkit_lanes_avx2 sums,
+                                                             opkit_lanes_avx2 row,
+                                                             opkit_lanes_avx2 columns)
+{
+    return sums + (opkit_lanes_avx2)_mm256_madd_epi16((__m256i)row, (__m256i)columns);
+}
+
+OPKIT_DEFINE_TILE(avx2, OPKIT_AVX2, 2)
+
+#endif
+
+#if defined(OPKIT_VNNI)
+
+typedef uint32_t opkit_lanes_vnni __attribute__((vector_size(64)));
+
+OPKIT_VNNI OPKIT_TILE_INLINE opkit_lanes_vnni opkit_dot_vnni(opkit_lanes_vnni sums,
+                                                             opkit_lanes_vnni row,
+                                                             opkit_lanes_vnni columns)
+{
+    return (opkit_lanes_vnni)_mm512_dpbusd_epi32((__m512i)sums, (__m512i)row, (__m512i)columns);
+}
+
+OPKIT_DEFINE_TILE(vnni, OPKIT_VNNI, 4)
+
+#endif
+
+#if defined(OPKIT_DOTPROD)
+
+#include <arm_neon.h>
+
+typedef uint32_t opkit_lanes_dotprod __attribute__((vector_size(16)));
+
+OPKIT_DOTPROD OPKIT_TILE_INLINE opkit_lanes_dotprod opkit_dot_dotprod(opkit_lanes_dotprod sums,
+                                                                      opkit_lanes_dotprod row,
+                                                                      opkit_lanes_dotprod columns)
+{
+    return (opkit_lanes_dotprod)vdotq_s32((int32x4_t)sums, (int8x16_t)row, (int8x16_t)columns);
+}
+
+OPKIT_DEFINE_TILE(dotprod, OPKIT_DOTPROD, 4)
+
+#endif
+
+/* Returns this processor's instruction set; `add` is NULL if it has none. */
+static inline struct opkit_tile opkit_find_tile(void)
+{
+    struct opkit_tile tile = {NULL, 0, true};
+
+#if defined(OPKIT_AVX2)
+    if (opkit_has_avx2()) {
+        tile.add = opkit_add_avx2;
+        tile.terms = 2;
+    }
+#endif
+#if defined(OPKIT_VNNI)
+    if (opkit_has_vnni()) {
+        tile.add = opkit_add_vnni;
+        tile.terms = 4;
+        tile.is_left_signed = false;
+    }
+#endif
+#if defined(OPKIT_DOTPROD)
+    if (opkit_has_dotprod()) {
+        tile.add = opkit_add_dotprod;
+        tile.terms = 4;
+    }
+#endif
+    return tile;
+}
+
+#endif

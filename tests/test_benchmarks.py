@@ -352,6 +352,9 @@ def test_mutations(tmp_path: Path) -> None:
     place = r"opkit/common/code_layout\.py:\d+ .*"
     by = rf" by {re.escape(tests)}::\w+.*"
     assert len(re.findall(rf"^(noticed: {place}{by}|lives: {place})$", printed, re.M)) == 2
+    drawn = run("benchmarks.mutations", *settings, "--list").splitlines()
+    assert len(drawn) == 2
+    assert all(re.search(f": {re.escape(line)}( by |$)", printed, re.M) for line in drawn)
     (folder,) = (tmp_path / "records").iterdir()
     record = reach.Record(folder / "lines", Outcomes.read(folder / "outcomes.json"))
     number = path.read_text().split("indent = ")[0].count("\n") + 1

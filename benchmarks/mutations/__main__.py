@@ -2,11 +2,13 @@
 
     nice python -m benchmarks.mutations --count 300 --seed 1 --output benchmarks
     python -m benchmarks.mutations --only rknn_op/models --tests tests/models --count 50
+    python -m benchmarks.mutations --count 168 --seed 3 --list
 
 Each change is tried in a copy of the project: by the tests that reach its lines, the quickest ones
 first, until one fails, then by the other tests of its folder. A first run of the tests records the
 lines that they reach; build/mutations keeps it until the code or the tests change. What coverage
-does not see (C, templates) has the tests of its folder, by folders.py.
+does not see (C, templates) has the tests of its folder, by folders.py. With --list, the changes are
+printed alone, for tests that a person chooses.
 The work tree stays as it is. The same seed gives the same changes in the same order.
 Python is changed by `ast`, C by clang, as by `scons check mutate=`. Existing tools do not fit:
 mutmut calls changed functions in its own process, and cosmic-ray has one test command for all
@@ -19,6 +21,7 @@ import argparse
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 from benchmarks import results_file
@@ -91,6 +94,30 @@ def in_order(tests: Iterable[str], seconds: Mapping[str, float]) -> list[str]:
     return [test for _, test in sorted(order, key=lambda item: item[0])]
 
 
+@contextmanager
+def changed(copy: Path, change: Change) -> Iterator[None]:
+    """Make a change in a copy of the project; take it back at the end."""
+    source = copy / change.file
+    original = source.read_bytes()
+    source.write_bytes(change.apply(original))
+    try:
+        yield
+    finally:
+        source.write_bytes(original)
+
+
+def untried(copy: Path, change: Change) -> Outcome | None:
+    """Return the outcome of a change that no test has to try, if it is one."""
+    if not change.file.endswith(".c"):  # a header's functions have no code of their own
+        return None
+    code = c_changes.compiled(copy, change.file)
+    with changed(copy, change):
+        other = c_changes.compiled(copy, change.file)
+    if other is None:
+        return Outcome.DOES_NOT_COMPILE
+    return Outcome.SAME_CODE if other == code else None
+
+
 class Trials:
     """Tries changes in a copy of the project.
 
@@ -116,16 +143,15 @@ class Trials:
         Raises:
             OpkitError: the tests cannot be collected without a change.
         """
+        if outcome := untried(self.copy, change):
+            return outcome, ""
         original = (self.copy / change.file).read_bytes()
-        if change.file.endswith(".c"):  # a header's functions have no code of their own
-            code = c_changes.compiled(self.copy, change.file)
-            with self._changed(change, original):
-                changed = c_changes.compiled(self.copy, change.file)
-            if changed in (code, None):
-                return Outcome.SAME_CODE if changed else Outcome.DOES_NOT_COMPILE, ""
         for tests in self._stages(change, original):
-            with self._changed(change, original):
-                outcomes = self._run(tests)
+            with changed(self.copy, change):
+                try:
+                    outcomes = self._run(tests)
+                finally:
+                    self.kill()
             if test := next(iter(outcomes.failed), ""):
                 if self._passes_alone(test):
                     return Outcome.NOTICED, test
@@ -158,16 +184,6 @@ class Trials:
         """Return the tests of a file or a folder."""
         beginnings = (f"{path}::", f"{path}/")
         return {test for test in self.record.outcomes.seconds if test.startswith(beginnings)}
-
-    @contextmanager
-    def _changed(self, change: Change, original: bytes) -> Iterator[None]:
-        source = self.copy / change.file
-        source.write_bytes(change.apply(original))
-        try:
-            yield
-        finally:
-            source.write_bytes(original)
-            self.kill()
 
     def _run(self, tests: Sequence[str]) -> Outcomes:
         times = self.record.outcomes.seconds
@@ -241,6 +257,7 @@ def main() -> None:
     parser.add_argument("--only", action="append", default=[], help="the beginning of a path")
     parser.add_argument("--tests", action="append", help="a file or folder of tests to run")
     parser.add_argument("--slow", action="store_true", help="run slow tests, too")
+    parser.add_argument("--list", action="store_true", help="print the changes without a trial")
     parser.add_argument("--seconds", type=float, default=600, help="of tests for a change")
     parser.add_argument("--records", type=Path, default=RECORDS, help="the folder of the records")
     parser.add_argument("--output", type=Path, help="the folder of RESULTS.md to write into")
@@ -249,6 +266,11 @@ def main() -> None:
     order = ordered(found, options.seed.encode())
     results = []
     with killing_children() as kill, copied(ROOT) as copy:
+        if options.list:
+            tried = (change for change in order if not untried(copy, change))
+            for change in islice(tried, options.count):
+                print(" ".join(lines(change)), flush=True)
+            return
         try:
             record = recorded(copy, options.tests or ["tests"], options.slow, options.records)
             print(_summary(record), flush=True)

@@ -142,9 +142,8 @@ static inline float opkit_exp(float x)
     const struct opkit_exponent split = opkit_split_exponent(limited, 2.0F * OPKIT_BIAS);
     const float series = 1.0F + opkit_exp_terms(split.rest, split.rest);
     /* Two factors, because 2^n may overflow or be subnormal where the result does not. */
-    const uint32_t half = (split.rounded << 22) & 0x7F800000U; /* the exponent: a half of n's */
-    const uint32_t rest = (split.rounded << 23) - half;
-    return series * opkit_float_from_bits(half) * opkit_float_from_bits(rest);
+    const uint32_t half = split.rounded >> 1;
+    return series * opkit_power_of_two(half) * opkit_power_of_two(split.rounded - half);
 }
 
 /* Returns e^x - 1. */

@@ -34,7 +34,7 @@ static const char GREETING[] = "opkit harness 4\n";
 
 enum {
     MAX_LINE = 512,
-    ALIGNMENT = 64, /* of tensors in ppl.nn: else vectors cross cache lines, which takes time */
+    ALIGNMENT = 64, /* as runtimes align tensors: vectors that cross cache lines take time */
     HUGE_PAGE = 2 << 20
 };
 

@@ -1,4 +1,4 @@
-"""Choose the parameters of a test that its module's quick part runs."""
+"""Choose the parameters of a test that run in the quick part, and in every run of the slow one."""
 
 from __future__ import annotations
 
@@ -15,12 +15,27 @@ def quick_first(count: int, parameters: Iterable[Any]) -> list[Any]:
         count: the count of the first ones, which show the main behavior.
         parameters: for pytest.mark.parametrize; values, tuples, or the results of pytest.param.
     """
-    return [each if index < count else _slow(each) for index, each in enumerate(parameters)]
+    return _marked(count, parameters, pytest.mark.slow)
 
 
-def _slow(parameter: Any) -> Any:
-    if hasattr(parameter, "marks"):
-        marks = (*parameter.marks, pytest.mark.slow)
-        return pytest.param(*parameter.values, id=parameter.id, marks=marks)
-    values = parameter if isinstance(parameter, tuple) else (parameter,)
-    return pytest.param(*values, marks=pytest.mark.slow)
+def slow_first(count: int, parameters: Iterable[Any]) -> list[Any]:
+    """Return the parameters of a slow test, all but the first ones marked as nightly.
+
+    Args:
+        count: the count of the first ones, which show the main behavior.
+        parameters: as those of quick_first.
+    """
+    return _marked(count, parameters, pytest.mark.nightly)
+
+
+def _marked(count: int, parameters: Iterable[Any], mark: pytest.MarkDecorator) -> list[Any]:
+    marked = []
+    for index, each in enumerate(parameters):
+        if index < count:
+            marked.append(each)
+        elif hasattr(each, "marks"):
+            marked.append(pytest.param(*each.values, id=each.id, marks=(*each.marks, mark)))
+        else:
+            values = each if isinstance(each, tuple) else (each,)
+            marked.append(pytest.param(*values, marks=mark))
+    return marked

@@ -53,6 +53,7 @@ def rows(text: str) -> dict[str, list[list[str]]]:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_flags(tmp_path: Path) -> None:
     settings = ("--runs", "1", "--abis", "x64", "aarch64", "--operators", "layer_norm")
     run("benchmarks.flags", *settings, "--output", str(tmp_path))
@@ -128,6 +129,7 @@ def test_lists_of_operators() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not TOOLKIT, reason="RKNN_OP_RKNN2_PYTHON names no Python")
 def test_recorded_lists_of_operators_are_those_of_the_toolkit(tmp_path: Path) -> None:
     operators = "DequantizeLinear GatherND GridSample LayerNormalization NonMaxSuppression".split()
@@ -153,6 +155,7 @@ def test_build(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_command(tmp_path: Path) -> None:
     settings = ("--runs", "1", "--repositories", "8", "--checked", "truncate_div")
     run("benchmarks.command", *settings, "--output", str(tmp_path))
@@ -320,6 +323,7 @@ def test_order_of_tests() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_changes_of_every_source() -> None:
     def count(path: str) -> int:
         original = (ROOT / path).read_bytes()
@@ -377,6 +381,7 @@ def test_models(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_model_to_checked_operators(tmp_path: Path) -> None:
     run("benchmarks.models", "green", "--runs", "1", "--output", str(tmp_path))
     ((measured, aim, holds),) = rows((tmp_path / "RESULTS.md").read_text())["in all"]

@@ -23,6 +23,7 @@ from opkit.runtimes.rknn.rknnop import unpack
 from opkit.toolchains.abi import ABIS
 from tests.check.target_repositories import edit, need
 from tests.compiling import C_SOURCES
+from tests.marks import slow_first
 from tests.repositories import (
     EXAMPLE_NAMES,
     EXAMPLES,
@@ -62,7 +63,7 @@ def test_example_package_contents(name: str, example: Callable[[str], Repository
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted({*EXAMPLE_NAMES} - {*ONNX_OPERATORS}))
+@pytest.mark.parametrize("name", slow_first(5, sorted({*EXAMPLE_NAMES} - {*ONNX_OPERATORS})))
 def test_example_check_passes(name: str, example: Callable[[str], Repository]) -> None:
     """Operators of ONNX: tests/operators/test_own_tests.py."""
     checked = example(name).scons("check")
@@ -151,6 +152,7 @@ def test_renamed_operator_error_lists_files(copy_of_fresh: Repository) -> None:
     assert "git mv" in result.stderr
 
 
+@pytest.mark.slow
 def test_update_completes_skipped_hook(fresh: Repository, tmp_path: Path) -> None:
     path = tmp_path / "NoHooks"
     command = [sys.executable, "-m", "cookiecutter", str(ROOT)]

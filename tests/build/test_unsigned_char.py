@@ -92,6 +92,7 @@ def test_makefile(letter: Repository) -> None:
     subprocess.run(["make", "-f", "makefile.linux.x64"], cwd=letter.path, check=True)
 
 
+@pytest.mark.slow
 def test_char_of_vx_kernel_is_signed(copy_of_fresh: Repository) -> None:
     kernel = copy_of_fresh.path / "rknn_kernel_myoperator.vx"
     signed = UNSIGNED.replace("unsigned", "signed").replace(">", "<")

@@ -114,6 +114,7 @@ def test_deleted_wheel_comes_back(now: Path, path: Path, arguments: list[str]) -
     assert (snapshot(path) == snapshot(now)) == (not arguments)
 
 
+@pytest.mark.slow
 def test_dry_run_and_diff(old: Path) -> None:
     before = snapshot(old)
     shown = rknn_op("update", "--dry-run", "--diff", old)

@@ -89,6 +89,7 @@ def test_readme_names_the_files_of_the_workspace(made: Path) -> None:
     assert "requirements.txt" not in text
 
 
+@pytest.mark.slow
 def test_scons_in_a_member(ws: Path) -> None:
     """A build writes no shared file into the member, and lint has no complaint."""
     before = snapshot(ws)

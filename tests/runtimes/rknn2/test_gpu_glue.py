@@ -128,7 +128,11 @@ def spin(tmp_path_factory: pytest.TempPathFactory, host: Path) -> GpuOperator:
 @pytest.mark.parametrize(
     ("number", "problem"),
     [
-        (1, "compute did not end in time in GPU kernel 'spin_kernel', work item (2, 0, 0)"),
+        pytest.param(
+            1,
+            "compute did not end in time in GPU kernel 'spin_kernel', work item (2, 0, 0)",
+            marks=pytest.mark.slow,
+        ),
         (0, "compute divides by zero, or its quotient does not fit in GPU kernel 'spin_kernel'"),
     ],
 )

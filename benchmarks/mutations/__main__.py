@@ -145,8 +145,7 @@ class Trials:
         """
         if outcome := untried(self.copy, change):
             return outcome, ""
-        original = (self.copy / change.file).read_bytes()
-        for tests in self._stages(change, original):
+        for tests in self._stages(change):
             with changed(self.copy, change):
                 try:
                     outcomes = self._run(tests)
@@ -162,11 +161,12 @@ class Trials:
                 return Outcome.NOTICED, "a timeout" if outcomes.status < 0 else "no collection"
         return Outcome.LIVES, ""
 
-    def _stages(self, change: Change, original: bytes) -> Iterator[list[str]]:
+    def _stages(self, change: Change) -> Iterator[list[str]]:
         """Yield the reaching tests, then the others of the folder, both in the order of a run."""
         times = self.record.outcomes.seconds
         rest = self.seconds
         done = set[str]()
+        original = (self.copy / change.file).read_bytes()
         begin, end = (original[:place].count(b"\n") + 1 for place in change.span)
         reaching = self.record.reaching(change.file, range(begin, end + 1))
         for group in (reaching, *map(self._within, folder_tests(change.file))):

@@ -153,12 +153,16 @@ OPKIT_ELEMENT_LOOP void opkit_begin_block(const struct opkit_integer_product *pr
     memset(block->sums, 0, block->rows * OPKIT_MATMUL_COLUMNS * sizeof *block->sums);
 }
 
-/* Copies some terms of all columns of a block, from the one of index `term` on. */
-OPKIT_ELEMENT_LOOP void opkit_pack_columns(const struct opkit_integer_rows *rows, uint8_t flip,
-                                           size_t term, size_t terms,
-                                           struct opkit_integer_block *block)
+/*
+ * Copies up to OPKIT_MATMUL_STEP terms of all columns of a block, from the one of index `term` on.
+ * Those that fill the last word add nothing.
+ */
+OPKIT_ELEMENT_LOOP void opkit_pack_rows(struct opkit_integer_rows *rows,
+                                        const struct opkit_bytes *right, size_t term, size_t terms,
+                                        struct opkit_integer_block *block)
 {
-    const uint8_t (*from)[2 * OPKIT_MATMUL_COLUMNS] = rows->numbers;
+    uint8_t (*from)[2 * OPKIT_MATMUL_COLUMNS] = rows->numbers;
+    const uint8_t flip = right->is_signed ? 0 : 0x80;
 
     if (block->tile.add == NULL) {
         for (size_t k = 0; k < terms; k++) {
@@ -171,7 +175,12 @@ OPKIT_ELEMENT_LOOP void opkit_pack_columns(const struct opkit_integer_rows *rows
                 block->right[i * OPKIT_MATMUL_TERMS + term + k] = row[i];
             }
         }
-    } else if (block->tile.terms == 4) {
+        return;
+    }
+    for (; terms % 4 > 0; terms++) {
+        memset(from[terms], flip, OPKIT_MATMUL_COLUMNS);
+    }
+    if (block->tile.terms == 4) {
         uint8_t *bytes = (uint8_t *)block->right + term * OPKIT_MATMUL_COLUMNS;
 
         for (size_t k = 0; k < terms; k += 4) {
@@ -193,21 +202,6 @@ OPKIT_ELEMENT_LOOP void opkit_pack_columns(const struct opkit_integer_rows *rows
             }
         }
     }
-}
-
-/* Copies up to OPKIT_MATMUL_STEP terms; those that fill the last word add nothing. */
-OPKIT_ELEMENT_LOOP void opkit_pack_rows(struct opkit_integer_rows *rows,
-                                        const struct opkit_bytes *right, size_t term, size_t terms,
-                                        struct opkit_integer_block *block)
-{
-    const uint8_t nothing = right->is_signed ? 0 : 0x80;
-
-    if (block->tile.add != NULL) {
-        for (; terms % 4 > 0; terms++) {
-            memset(rows->numbers[terms], nothing, OPKIT_MATMUL_COLUMNS);
-        }
-    }
-    opkit_pack_columns(rows, nothing, term, terms, block);
 }
 
 /*

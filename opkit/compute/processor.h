@@ -65,6 +65,7 @@ __attribute__((unused)) static int opkit_vector_level(void)
     return known - 1;
 }
 
+/* Each returns whether processor and system support a level. */
 __attribute__((unused)) static int opkit_has_avx2(void)
 {
     return opkit_vector_level() >= 1;

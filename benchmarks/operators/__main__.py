@@ -336,7 +336,8 @@ def section_of_shapes(found: Mapping[str, Mapping[str, Result]], runs: int) -> s
 {results_file.machine()}, onnxruntime {onnxruntime.__version__},
 {compiler_version("x64")}. Minima of {runs} turns on one core, with one thread; of our
 time by onnxruntime's. Tables of floats: {_sizes()}; some operators with more work for an element
-have fewer rows. Operators without AVX2 of their own count with their only time. Times of
+have fewer rows. Operators without AVX2 of their own count with their only time; in its column,
+Attention and the products of 8-bit integers take AVX-512, where the processor has it. Times of
 onnxruntime below {MIN_SECONDS * 1e6:g} us, which are noise, count as that. The aim is at most
 {AIM_OF_SHAPES:g} x each with {WIDE}, in the geometric mean {aims}.
 [The picture]({PICTURE}) has the ratio of each operator on each shape, with {WIDE}.

@@ -79,13 +79,8 @@ OPKIT_ELEMENT_LOOP void bitshift_compute_block(const struct bitshift_block *bloc
     }
 }
 
-#if defined(OPKIT_AVX2)
-/* The same for processors with AVX2, which shift each element of a vector by a count of its own. */
-OPKIT_AVX2 static void bitshift_compute_avx2(const struct bitshift_block *block, size_t count)
-{
-    bitshift_compute_block(block, count);
-}
-#endif
+OPKIT_WIDEST(bitshift_compute_block, (const struct bitshift_block *block, size_t count),
+             (block, count))
 
 /* Computes a part of the output, block by block. */
 static void bitshift_compute_part(const void *context, size_t begin, size_t end)
@@ -104,14 +99,7 @@ static void bitshift_compute_part(const void *context, size_t begin, size_t end)
         block.x = opkit_load_block(loop, 0, begin, count, &buffers[0]);
         block.y = opkit_load_block(loop, 1, begin, count, &buffers[1]);
         block.z = loop->data + begin * opkit_element_size(loop->type);
-#if defined(OPKIT_AVX2)
-        if (opkit_has_avx2()) {
-            bitshift_compute_avx2(&block, count);
-        } else
-#endif
-        {
-            bitshift_compute_block(&block, count);
-        }
+        bitshift_compute_block_widest(&block, count);
         begin += count;
     }
 }

@@ -112,38 +112,18 @@ CAUSALCONVWITHSTATE_INLINE void causalconvwithstate_row(const struct causalconvw
     }
 }
 
-static void causalconvwithstate_rows(const struct causalconvwithstate_call *call, size_t begin,
-                                     size_t end)
-{
-    for (size_t row = begin; row < end; row++) {
-        causalconvwithstate_row(call, row);
-    }
-}
-
-#if defined(OPKIT_AVX2)
-/* The same for processors with AVX2. */
-OPKIT_AVX2 static void causalconvwithstate_rows_avx2(const struct causalconvwithstate_call *call,
-                                                     size_t begin, size_t end)
-{
-    for (size_t row = begin; row < end; row++) {
-        causalconvwithstate_row(call, row);
-    }
-}
-#endif
-
 /* Computes rows of N * C. */
-static void causalconvwithstate_part(const void *context, size_t begin, size_t end)
+CAUSALCONVWITHSTATE_INLINE void causalconvwithstate_rows(const void *context, size_t begin,
+                                                         size_t end)
 {
     const struct causalconvwithstate_call *call = (const struct causalconvwithstate_call *)context;
 
-#if defined(OPKIT_AVX2)
-    if (opkit_has_avx2()) {
-        causalconvwithstate_rows_avx2(call, begin, end);
-        return;
+    for (size_t row = begin; row < end; row++) {
+        causalconvwithstate_row(call, row);
     }
-#endif
-    causalconvwithstate_rows(call, begin, end);
 }
+OPKIT_WIDEST(causalconvwithstate_rows, (const void *context, size_t begin, size_t end),
+             (context, begin, end))
 
 /* Whether a tensor of floats has the channels of the call, of a size. */
 static bool causalconvwithstate_is_map(const struct opkit_tensor *tensor, size_t count,
@@ -217,7 +197,7 @@ static const char *causalconvwithstate_compute(const struct causalconvwithstate_
     call.has_activation = strcmp(params->activation, "none") != 0;
     const size_t work = (call.length + 1) * (call.state + 1);
     opkit_parallel_for(inputs->input.shape[0] * call.channels, CAUSALCONVWITHSTATE_GRAIN / work + 1,
-                       causalconvwithstate_part, &call);
+                       causalconvwithstate_rows_widest, &call);
     return NULL;
 }
 

@@ -37,9 +37,9 @@ OPKIT_ELEMENT_LOOP void dequantizelinear_floats(const int32_t *numbers, const in
     }
 }
 
-OPKIT_ELEMENT_LOOP void dequantizelinear_run(const struct dequantizelinear_task *task, size_t begin,
-                                             size_t end)
+OPKIT_ELEMENT_LOOP void dequantizelinear_run(const void *context, size_t begin, size_t end)
 {
+    const struct dequantizelinear_task *task = (const struct dequantizelinear_task *)context;
     const float *scale = task->inputs->x_scale.float32;
     int32_t numbers[DEQUANTIZELINEAR_RUN], zeros[DEQUANTIZELINEAR_RUN];
 
@@ -61,18 +61,8 @@ OPKIT_ELEMENT_LOOP void dequantizelinear_run(const struct dequantizelinear_task 
     }
 }
 
-OPKIT_LOOP void dequantizelinear_baseline(const void *context, size_t begin, size_t end)
-{
-    dequantizelinear_run((const struct dequantizelinear_task *)context, begin, end);
-}
-
-#if defined(OPKIT_AVX2)
-/* The same for processors with AVX2, with the same results. */
-OPKIT_AVX2 OPKIT_LOOP void dequantizelinear_avx2(const void *context, size_t begin, size_t end)
-{
-    dequantizelinear_run((const struct dequantizelinear_task *)context, begin, end);
-}
-#endif
+OPKIT_WIDEST(dequantizelinear_run, (const void *context, size_t begin, size_t end),
+             (context, begin, end))
 
 /*
  * Computes the outputs:
@@ -91,7 +81,6 @@ static const char *dequantizelinear_compute(const struct dequantizelinear_inputs
                                             struct dequantizelinear_outputs *outputs)
 {
     const struct opkit_tensor *x = &inputs->x, *zeros = &inputs->x_zero_point;
-    opkit_loop_body body = dequantizelinear_baseline;
     struct dequantizelinear_task task;
     float low, high;
 
@@ -113,12 +102,7 @@ static const char *dequantizelinear_compute(const struct dequantizelinear_inputs
     }
     task.inputs = inputs;
     task.y = outputs->y.float32;
-#if defined(OPKIT_AVX2)
-    if (opkit_has_avx2()) {
-        body = dequantizelinear_avx2;
-    }
-#endif
-    opkit_parallel_for(x->size, DEQUANTIZELINEAR_GRAIN, body, &task);
+    opkit_parallel_for(x->size, DEQUANTIZELINEAR_GRAIN, dequantizelinear_run_widest, &task);
     return NULL;
 }
 

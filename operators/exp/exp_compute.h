@@ -19,24 +19,7 @@ OPKIT_ELEMENT_LOOP void exp_of_floats(const float *x, float *result, size_t coun
     }
 }
 
-#if defined(OPKIT_AVX2)
-/* The same for processors with AVX2: 8 floats at a time instead of 4, with the same results. */
-OPKIT_AVX2 static void exp_of_floats_avx2(const float *x, float *result, size_t count)
-{
-    exp_of_floats(x, result, count);
-}
-#endif
-
-static void exp_float32(const float *x, float *result, size_t count)
-{
-#if defined(OPKIT_AVX2)
-    if (opkit_has_avx2()) {
-        exp_of_floats_avx2(x, result, count);
-        return;
-    }
-#endif
-    exp_of_floats(x, result, count);
-}
+OPKIT_WIDEST(exp_of_floats, (const float *x, float *result, size_t count), (x, result, count))
 
 /*
  * Computes the outputs:
@@ -59,7 +42,7 @@ static const char *exp_compute(const struct exp_inputs *inputs, const struct exp
     if (input->size != output->size) {
         return "input and output must have the same shape";
     }
-    exp_float32(input->float32, output->float32, output->size);
+    exp_of_floats_widest(input->float32, output->float32, output->size);
     return NULL;
 }
 

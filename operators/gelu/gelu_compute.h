@@ -52,13 +52,8 @@ OPKIT_ELEMENT_LOOP void gelu_range(const struct gelu_call *call, size_t begin, s
     }
 }
 
-#if defined(OPKIT_AVX2)
-/* The same for processors with AVX2: 8 floats at a time instead of 4. */
-OPKIT_AVX2 static void gelu_range_avx2(const struct gelu_call *call, size_t begin, size_t end)
-{
-    gelu_range(call, begin, end);
-}
-#endif
+OPKIT_WIDEST(gelu_range, (const struct gelu_call *call, size_t begin, size_t end),
+             (call, begin, end))
 
 #if defined(OPKIT_FP16)
 /* The same in halves, for processors with their arithmetic: 8 at a time. */
@@ -93,19 +88,13 @@ static void gelu_part(const void *context, size_t begin, size_t end)
 {
     const struct gelu_call *call = (const struct gelu_call *)context;
 
-#if defined(OPKIT_AVX2)
-    if (opkit_has_avx2()) {
-        gelu_range_avx2(call, begin, end);
-        return;
-    }
-#endif
 #if defined(OPKIT_FP16)
     if (opkit_has_fp16()) {
         gelu_range_fp16(call, begin, end);
         return;
     }
 #endif
-    gelu_range(call, begin, end);
+    gelu_range_widest(call, begin, end);
 }
 
 /*

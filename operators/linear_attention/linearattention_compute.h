@@ -106,20 +106,9 @@ LINEARATTENTION_INLINE void linearattention_run(const struct linearattention_cal
     opkit_state_store(state, keys, call->present + matrix, values, width);
 }
 
-static void linearattention_run_baseline(const struct linearattention_call *call, size_t batch,
-                                         size_t head, size_t first)
-{
-    linearattention_run(call, batch, head, first);
-}
-
-#if defined(OPKIT_AVX2)
-/* The same for processors with AVX2: a vector is one register. */
-OPKIT_AVX2 static void linearattention_run_avx2(const struct linearattention_call *call,
-                                                size_t batch, size_t head, size_t first)
-{
-    linearattention_run(call, batch, head, first);
-}
-#endif
+OPKIT_WIDEST(linearattention_run,
+             (const struct linearattention_call *call, size_t batch, size_t head, size_t first),
+             (call, batch, head, first))
 
 /* Computes blocks of columns. */
 static void linearattention_part(const void *context, size_t begin, size_t end)
@@ -131,13 +120,7 @@ static void linearattention_part(const void *context, size_t begin, size_t end)
         const size_t batch = i / call->blocks / call->heads;
         const size_t first = i % call->blocks * OPKIT_STATE_COLUMNS;
 
-#if defined(OPKIT_AVX2)
-        if (opkit_has_avx2()) {
-            linearattention_run_avx2(call, batch, head, first);
-            continue;
-        }
-#endif
-        linearattention_run_baseline(call, batch, head, first);
+        linearattention_run_widest(call, batch, head, first);
     }
 }
 

@@ -161,9 +161,9 @@ OPKIT_ELEMENT_LOOP void matmulnbits_run_tile(const struct matmulnbits_task *task
 }
 
 /* Computes tiles of columns. */
-OPKIT_ELEMENT_LOOP void matmulnbits_run(const struct matmulnbits_task *task, size_t begin,
-                                        size_t end)
+OPKIT_ELEMENT_LOOP void matmulnbits_run(const void *context, size_t begin, size_t end)
 {
+    const struct matmulnbits_task *task = (const struct matmulnbits_task *)context;
     struct matmulnbits_tile tile;
 
     for (size_t index = begin; index < end; index++) {
@@ -181,29 +181,8 @@ OPKIT_ELEMENT_LOOP void matmulnbits_run(const struct matmulnbits_task *task, siz
         }
     }
 }
-
-#if defined(OPKIT_AVX2)
-/* The same for processors with AVX2. */
-OPKIT_AVX2 static void matmulnbits_run_avx2(const struct matmulnbits_task *task, size_t begin,
-                                            size_t end)
-{
-    matmulnbits_run(task, begin, end);
-}
-#endif
-
-/* Computes a part of the columns. */
-static void matmulnbits_part(const void *context, size_t begin, size_t end)
-{
-    const struct matmulnbits_task *task = (const struct matmulnbits_task *)context;
-
-#if defined(OPKIT_AVX2)
-    if (opkit_has_avx2()) {
-        matmulnbits_run_avx2(task, begin, end);
-        return;
-    }
-#endif
-    matmulnbits_run(task, begin, end);
-}
+OPKIT_WIDEST(matmulnbits_run, (const void *context, size_t begin, size_t end),
+             (context, begin, end))
 
 /* Checks types and shapes. Returns NULL, or an error message. */
 static const char *matmulnbits_check(const struct matmulnbits_inputs *inputs,
@@ -275,7 +254,7 @@ static const char *matmulnbits_compute(const struct matmulnbits_inputs *inputs,
         return problem;
     }
     opkit_parallel_for((task.columns + MATMULNBITS_COLUMNS - 1) / MATMULNBITS_COLUMNS, 1,
-                       matmulnbits_part, &task);
+                       matmulnbits_run_widest, &task);
     return NULL;
 }
 

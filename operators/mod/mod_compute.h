@@ -123,13 +123,7 @@ OPKIT_ELEMENT_LOOP void mod_compute_block(const struct mod_block *block, size_t 
     }
 }
 
-#if defined(OPKIT_AVX2)
-/* The same for processors with AVX2, with the same results. */
-OPKIT_AVX2 static void mod_compute_avx2(const struct mod_block *block, size_t count)
-{
-    mod_compute_block(block, count);
-}
-#endif
+OPKIT_WIDEST(mod_compute_block, (const struct mod_block *block, size_t count), (block, count))
 
 /* Computes a part of the output, block by block. */
 static void mod_compute_part(const void *context, size_t begin, size_t end)
@@ -148,14 +142,7 @@ static void mod_compute_part(const void *context, size_t begin, size_t end)
         block.a = opkit_load_block(loop, 0, begin, count, &buffers[0]);
         block.b = opkit_load_block(loop, 1, begin, count, &buffers[1]);
         block.c = loop->data + begin * opkit_element_size(loop->type);
-#if defined(OPKIT_AVX2)
-        if (opkit_has_avx2()) {
-            mod_compute_avx2(&block, count);
-        } else
-#endif
-        {
-            mod_compute_block(&block, count);
-        }
+        mod_compute_block_widest(&block, count);
         begin += count;
     }
 }

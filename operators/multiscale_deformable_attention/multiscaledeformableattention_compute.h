@@ -259,33 +259,9 @@ ATTENTION_INLINE void attention_attend(const struct attention_layout *layout,
         output += layout->channels;
     }
 }
-
-static void attention_attend_baseline(const struct attention_layout *layout,
-                                      const struct attention_image *image)
-{
-    attention_attend(layout, image);
-}
-
-#if defined(OPKIT_AVX2)
-/* The same for processors with AVX2: a vector is one register. The results are the same. */
-OPKIT_AVX2 static void attention_attend_avx2(const struct attention_layout *layout,
-                                             const struct attention_image *image)
-{
-    attention_attend(layout, image);
-}
-#endif
-
-static void attention_dispatch(const struct attention_layout *layout,
-                               const struct attention_image *image)
-{
-#if defined(OPKIT_AVX2)
-    if (opkit_has_avx2()) {
-        attention_attend_avx2(layout, image);
-        return;
-    }
-#endif
-    attention_attend_baseline(layout, image);
-}
+OPKIT_WIDEST(attention_attend,
+             (const struct attention_layout *layout, const struct attention_image *image),
+             (layout, image))
 
 /*
  * Computes the outputs:
@@ -331,7 +307,7 @@ multiscaledeformableattention_compute(const struct multiscaledeformableattention
             output->float32 + i * (output->size / images),
         };
 
-        attention_dispatch(&layout, &image);
+        attention_attend_widest(&layout, &image);
     }
     return NULL;
 }

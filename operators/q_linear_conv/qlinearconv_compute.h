@@ -49,9 +49,9 @@ static void qlinearconv_part(const void *context, size_t begin, size_t end)
             for (size_t i = 0; i < block.sums.columns; i++) {
                 scales[i] = x_scale * scale / y_scale;
             }
-            opkit_quantize_sums(&task->range, block.sums.sums + row * OPKIT_MATMUL_COLUMNS,
-                                task->inputs->b.int32[kernel], scales, block.sums.columns,
-                                task->y + opkit_conv_place(&task->conv, &block, row));
+            opkit_quantize_sums_widest(&task->range, block.sums.sums + row * OPKIT_MATMUL_COLUMNS,
+                                       task->inputs->b.int32[kernel], scales, block.sums.columns,
+                                       task->y + opkit_conv_place(&task->conv, &block, row));
         }
     }
 }

@@ -39,8 +39,8 @@ static void qlinearmatmul_part(const void *context, size_t begin, size_t end)
             scales[i] = a_scale * b_scale->float32[b_scale->size == 1 ? 0 : column + i] / y_scale;
         }
         for (size_t row = 0; row < block.rows; row++) {
-            opkit_quantize_sums(&task->range, block.sums + row * OPKIT_MATMUL_COLUMNS, 0, scales,
-                                block.columns, y + row * task->plan.product.columns);
+            opkit_quantize_sums_widest(&task->range, block.sums + row * OPKIT_MATMUL_COLUMNS, 0,
+                                       scales, block.columns, y + row * task->plan.product.columns);
         }
     }
 }

@@ -58,9 +58,9 @@ OPKIT_ELEMENT_LOOP void quantizelinear_words(const struct quantizelinear_run *ru
     }
 }
 
-OPKIT_ELEMENT_LOOP void quantizelinear_run(const struct quantizelinear_task *task, size_t begin,
-                                           size_t end)
+OPKIT_ELEMENT_LOOP void quantizelinear_run(const void *context, size_t begin, size_t end)
 {
+    const struct quantizelinear_task *task = (const struct quantizelinear_task *)context;
     const struct opkit_tensor *scale = &task->inputs->y_scale, *y = task->y;
     const bool are_bytes = opkit_element_size(y->type) == 1;
     struct quantizelinear_run run;
@@ -91,18 +91,8 @@ OPKIT_ELEMENT_LOOP void quantizelinear_run(const struct quantizelinear_task *tas
     }
 }
 
-OPKIT_LOOP void quantizelinear_baseline(const void *context, size_t begin, size_t end)
-{
-    quantizelinear_run((const struct quantizelinear_task *)context, begin, end);
-}
-
-#if defined(OPKIT_AVX2)
-/* The same for processors with AVX2, with the same results. */
-OPKIT_AVX2 OPKIT_LOOP void quantizelinear_avx2(const void *context, size_t begin, size_t end)
-{
-    quantizelinear_run((const struct quantizelinear_task *)context, begin, end);
-}
-#endif
+OPKIT_WIDEST(quantizelinear_run, (const void *context, size_t begin, size_t end),
+             (context, begin, end))
 
 /*
  * Computes the outputs:
@@ -122,7 +112,6 @@ static const char *quantizelinear_compute(const struct quantizelinear_inputs *in
                                           struct quantizelinear_outputs *outputs)
 {
     const struct opkit_tensor *x = &inputs->x, *y = &outputs->y, *zeros = &inputs->y_zero_point;
-    opkit_loop_body body = quantizelinear_baseline;
     struct quantizelinear_task task;
 
     (void)params->precision; /* always float32 */
@@ -146,12 +135,7 @@ static const char *quantizelinear_compute(const struct quantizelinear_inputs *in
     }
     task.inputs = inputs;
     task.y = y;
-#if defined(OPKIT_AVX2)
-    if (opkit_has_avx2()) {
-        body = quantizelinear_avx2;
-    }
-#endif
-    opkit_parallel_for(x->size, QUANTIZELINEAR_GRAIN, body, &task);
+    opkit_parallel_for(x->size, QUANTIZELINEAR_GRAIN, quantizelinear_run_widest, &task);
     return NULL;
 }
 

@@ -178,22 +178,10 @@ OPKIT_ELEMENT_LOOP void rotaryembedding_run(const struct rotaryembedding_inputs 
     }
 }
 
-#if defined(OPKIT_AVX2)
-/* The same for processors with AVX2, with the same results. */
-OPKIT_AVX2 static void rotaryembedding_avx2(const struct rotaryembedding_inputs *inputs,
-                                            const struct rotaryembedding_sizes *sizes,
-                                            bool is_interleaved, float *y)
-{
-    rotaryembedding_run(inputs, sizes, is_interleaved, y);
-}
-#endif
-
-OPKIT_LOOP void rotaryembedding_baseline(const struct rotaryembedding_inputs *inputs,
-                                         const struct rotaryembedding_sizes *sizes,
-                                         bool is_interleaved, float *y)
-{
-    rotaryembedding_run(inputs, sizes, is_interleaved, y);
-}
+OPKIT_WIDEST(rotaryembedding_run,
+             (const struct rotaryembedding_inputs *inputs,
+              const struct rotaryembedding_sizes *sizes, bool is_interleaved, float *y),
+             (inputs, sizes, is_interleaved, y))
 
 /*
  * Computes the outputs:
@@ -226,13 +214,7 @@ static const char *rotaryembedding_compute(const struct rotaryembedding_inputs *
         return problem;
     }
 
-#if defined(OPKIT_AVX2)
-    if (opkit_has_avx2()) {
-        rotaryembedding_avx2(inputs, &sizes, params->interleaved == 1, outputs->y.float32);
-        return NULL;
-    }
-#endif
-    rotaryembedding_baseline(inputs, &sizes, params->interleaved == 1, outputs->y.float32);
+    rotaryembedding_run_widest(inputs, &sizes, params->interleaved == 1, outputs->y.float32);
     return NULL;
 }
 

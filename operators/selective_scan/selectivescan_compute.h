@@ -113,20 +113,9 @@ SELECTIVESCAN_INLINE void selectivescan_run(const struct selectivescan_call *cal
     }
 }
 
-static void selectivescan_run_baseline(const struct selectivescan_call *call, size_t batch,
-                                       size_t first, size_t count)
-{
-    selectivescan_run(call, batch, first, count);
-}
-
-#if defined(OPKIT_AVX2)
-/* The same for processors with AVX2. */
-OPKIT_AVX2 static void selectivescan_run_avx2(const struct selectivescan_call *call, size_t batch,
-                                              size_t first, size_t count)
-{
-    selectivescan_run(call, batch, first, count);
-}
-#endif
+OPKIT_WIDEST(selectivescan_run,
+             (const struct selectivescan_call *call, size_t batch, size_t first, size_t count),
+             (call, batch, first, count))
 
 /* Computes parts of the channels of all batches. */
 static void selectivescan_part(const void *context, size_t begin, size_t end)
@@ -138,13 +127,7 @@ static void selectivescan_part(const void *context, size_t begin, size_t end)
         const size_t first = i % call->parts * limit, left = call->channels - first;
         const size_t count = left < limit ? left : limit;
 
-#if defined(OPKIT_AVX2)
-        if (opkit_has_avx2()) {
-            selectivescan_run_avx2(call, batch, first, count);
-            continue;
-        }
-#endif
-        selectivescan_run_baseline(call, batch, first, count);
+        selectivescan_run_widest(call, batch, first, count);
     }
 }
 

@@ -25,13 +25,17 @@
 /* Compiles a function for processors with AVX2 and FMA: vectors of 8 floats, fused additions. */
 #define OPKIT_AVX2 __attribute__((target("avx2,fma")))
 
-/* Compiles a function for processors with AVX-512, too: vectors of 16 floats. */
-#define OPKIT_AVX512 __attribute__((target("avx2,fma,avx512f")))
+/*
+ * Compiles a function for processors with AVX-512, too, and those of its extensions that x86-64-v4
+ * has: vectors of 16 floats.
+ */
+#define OPKIT_V4 "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl"
+#define OPKIT_AVX512 __attribute__((target(OPKIT_V4)))
 
 /* The same with VNNI: 64 products of bytes at a time. */
 #if defined(__has_include)
 #if __has_include(<avx512vnniintrin.h>)
-#define OPKIT_VNNI __attribute__((target("avx2,fma,avx512f,avx512vnni")))
+#define OPKIT_VNNI __attribute__((target(OPKIT_V4 ",avx512vnni")))
 #endif
 #endif
 
@@ -45,7 +49,8 @@ __attribute__((unused)) static int opkit_vector_level(void)
     int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
     if (known == 0) {
         const unsigned needed = bit_AVX | bit_FMA | bit_OSXSAVE;
-        const unsigned avx512f = 1U << 16, avx512vnni = 1U << 11;
+        const unsigned avx512 = 1U << 16 | 1U << 17 | 1U << 30 | 1U << 31; /* F, DQ, BW, VL */
+        const unsigned avx512vnni = 1U << 11;
         unsigned a, b, c, d, saved;
         __cpuid(1, a, b, c, d);
         known = 1;
@@ -55,7 +60,7 @@ __attribute__((unused)) static int opkit_vector_level(void)
             __asm__("xgetbv" : "=a"(saved), "=d"(d) : "c"(0));
             if ((b & bit_AVX2) != 0 && (saved & 6) == 6) {
                 known = 2;
-                if ((b & avx512f) != 0 && (saved & 0xE6) == 0xE6) {
+                if ((b & avx512) == avx512 && (saved & 0xE6) == 0xE6) {
                     known = (c & avx512vnni) != 0 ? 4 : 3;
                 }
             }
@@ -80,6 +85,43 @@ __attribute__((unused)) static int opkit_has_vnni(void)
 {
     return opkit_vector_level() >= 3;
 }
+
+/*
+ * Defines NAME_widest: calls the function NAME, compiled for the widest vectors of the processor.
+ * NAME is inlined, with all that it calls, as an OPKIT_ELEMENT_LOOP is.
+ *
+ *     OPKIT_WIDEST(add_floats, (const float *x, float *y, size_t count), (x, y, count))
+ *
+ *   parameters    those of NAME, which returns nothing
+ *   arguments     their names
+ */
+#define OPKIT_WIDEST(name, parameters, arguments)     \
+    OPKIT_AVX2 static void name##_avx2 parameters     \
+    {                                                 \
+        name arguments;                               \
+    }                                                 \
+    OPKIT_AVX512 static void name##_avx512 parameters \
+    {                                                 \
+        name arguments;                               \
+    }                                                 \
+    static inline void name##_widest parameters       \
+    {                                                 \
+        if (opkit_has_avx512()) {                     \
+            name##_avx512 arguments;                  \
+        } else if (opkit_has_avx2()) {                \
+            name##_avx2 arguments;                    \
+        } else {                                      \
+            name arguments;                           \
+        }                                             \
+    }
+
+#else
+
+#define OPKIT_WIDEST(name, parameters, arguments) \
+    static inline void name##_widest parameters   \
+    {                                             \
+        name arguments;                           \
+    }
 
 #endif
 

@@ -64,10 +64,11 @@ static inline struct opkit_byte_range opkit_byte_range_of(const struct opkit_ten
     return range;
 }
 
-/* Quantizes sums with a bias; the numbers of int8 and uint8 have the same bits. */
-OPKIT_ELEMENT_LOOP void opkit_quantize_sums_loop(const struct opkit_byte_range *range,
-                                                 const int32_t *sums, int32_t bias,
-                                                 const float *scales, size_t count, uint8_t *y)
+/* Quantizes sums with a bias, by a scale for each; the numbers of int8 and uint8 have the same
+ * bits. */
+OPKIT_ELEMENT_LOOP void opkit_quantize_sums(const struct opkit_byte_range *range,
+                                            const int32_t *sums, int32_t bias, const float *scales,
+                                            size_t count, uint8_t *y)
 {
     const struct opkit_byte_range own = *range; /* y could change it, as far as compilers know */
 
@@ -78,35 +79,10 @@ OPKIT_ELEMENT_LOOP void opkit_quantize_sums_loop(const struct opkit_byte_range *
         y[i] = (uint8_t)(int32_t)(x + own.zero);
     }
 }
-
-OPKIT_LOOP void opkit_quantize_sums_baseline(const struct opkit_byte_range *range,
-                                             const int32_t *sums, int32_t bias, const float *scales,
-                                             size_t count, uint8_t *y)
-{
-    opkit_quantize_sums_loop(range, sums, bias, scales, count, y);
-}
-
-#if defined(OPKIT_AVX2)
-OPKIT_AVX2 OPKIT_LOOP void opkit_quantize_sums_avx2(const struct opkit_byte_range *range,
-                                                    const int32_t *sums, int32_t bias,
-                                                    const float *scales, size_t count, uint8_t *y)
-{
-    opkit_quantize_sums_loop(range, sums, bias, scales, count, y);
-}
-#endif
-
-/* Quantizes sums with a bias, by a scale for each. */
-static inline void opkit_quantize_sums(const struct opkit_byte_range *range, const int32_t *sums,
-                                       int32_t bias, const float *scales, size_t count, uint8_t *y)
-{
-#if defined(OPKIT_AVX2)
-    if (opkit_has_avx2()) {
-        opkit_quantize_sums_avx2(range, sums, bias, scales, count, y);
-        return;
-    }
-#endif
-    opkit_quantize_sums_baseline(range, sums, bias, scales, count, y);
-}
+OPKIT_WIDEST(opkit_quantize_sums,
+             (const struct opkit_byte_range *range, const int32_t *sums, int32_t bias,
+              const float *scales, size_t count, uint8_t *y),
+             (range, sums, bias, scales, count, y))
 
 /* Returns whether a tensor has integers of 8 or 16 bits; sets their limits. */
 static inline bool opkit_number_limits(const struct opkit_tensor *tensor, float *low, float *high)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from opkit.common.code_layout import comment, wrapped
 from opkit.common.text import c_string, render
@@ -81,9 +81,9 @@ def _loop(spec: OpSpec, math: str, notice: str, tabulates: bool, include: str, s
         include=include,
         scalar=scalar,
         block_function=function("OPKIT_ELEMENT_LOOP void", "block"),
-        avx2_function=function("OPKIT_AVX2 static void", "avx2"),
+        widest=_widest(spec, arguments),
         fp16_function=_fp16_function(spec, function) if spec.fp16_math else "",
-        fp16_choice=_FP16_CHOICE.format(lower=spec.lower) if spec.fp16_math else "",
+        compute=(_COMPUTE_FP16 if spec.fp16_math else _COMPUTE).format(lower=spec.lower),
         params=wrapped(
             f"    const struct {spec.lower}_params *params = ",
             [f"(const struct {spec.lower}_params *)loop->params"],
@@ -141,13 +141,26 @@ def _call(spec: OpSpec, math: str) -> str:
     return f"    OPKIT_VECTORIZE\n    for (size_t i = 0; i < count; i++) {{\n{call}\n    }}"
 
 
-_FP16_CHOICE = """\
+def _widest(spec: OpSpec, arguments: Sequence[str]) -> str:
+    """Return the definition of the function of a block for the widest vectors."""
+    parameters = wrapped("    (", arguments, ")").lstrip()
+    return wrapped(
+        "OPKIT_WIDEST(",
+        [f"{spec.lower}_compute_block", parameters, "(block, count, params)"],
+        ")",
+    )
+
+
+_COMPUTE = "        {lower}_compute_block_widest(block, count, params);"
+_COMPUTE_FP16 = """\
 #if defined(OPKIT_FP16)
         if (opkit_has_fp16()) {{
             {lower}_compute_fp16(block, count, params);
         }} else
 #endif
-"""
+        {{
+            {lower}_compute_block_widest(block, count, params);
+        }}"""
 
 
 def _fp16_function(spec: OpSpec, function: Callable[[str, str], str]) -> str:

@@ -188,7 +188,8 @@ def test_scalar_function_is_inlined_and_vectorized(tmp_path: Path) -> None:
     assert compile_c(folder / "run.s", source, *flags).returncode == 0
     functions = _functions((folder / "run.s").read_text())
     assert not [name for name, text in functions.items() if "mix_of" in name + text]
-    assert "mulps\t%ymm" in functions["mix_compute_avx2"]
+    assert "mulps\t%zmm" in functions["mix_compute_block_avx512"]
+    assert "mulps\t%ymm" in functions["mix_compute_block_avx2"]
     assert "mulps\t%xmm" in functions["mix_compute_part"]
 
 

@@ -1,4 +1,5 @@
 {% set output = spec.outputs[0].name %}
+{% set block = lower ~ "_block" %}
 {% set start = "static const char *" ~ lower ~ "_compute(" %}
 /*
  * The math of {{ spec.name }}, element by element.
@@ -20,13 +21,7 @@ enum {
 
 {{ own }}
 
-#if defined(OPKIT_AVX2)
-/* The same for processors with AVX2, with the same results. */
-OPKIT_AVX2 static void {{ lower }}_block_avx2(const float *const *data, float *y, size_t count)
-{
-    {{ lower }}_block(data, y, count);
-}
-#endif
+OPKIT_WIDEST({{ block }}, (const float *const *data, float *y, size_t count), (data, y, count))
 
 /* Computes a part of the output, block by block. */
 static void {{ lower }}_part(const void *context, size_t begin, size_t end)
@@ -43,14 +38,7 @@ static void {{ lower }}_part(const void *context, size_t begin, size_t end)
         for (size_t i = 0; i < {{ upper }}_INPUTS; i++) {
             data[i] = (const float *)opkit_load_block(loop, i, begin, count, &buffers[i]);
         }
-#if defined(OPKIT_AVX2)
-        if (opkit_has_avx2()) {
-            {{ lower }}_block_avx2(data, y, count);
-        } else
-#endif
-        {
-            {{ lower }}_block(data, y, count);
-        }
+        {{ lower }}_block_widest(data, y, count);
         begin += count;
     }
 }

@@ -60,19 +60,8 @@ struct {{ lower }}_call {
     opkit_state_store(state, call->keys, call->present + matrix, values, width);
 }
 
-static void {{ lower }}_run_baseline({{ call }}, size_t batch, size_t head, size_t first)
-{
-    {{ lower }}_run(call, batch, head, first);
-}
-
-#if defined(OPKIT_AVX2)
-/* The same for processors with AVX2: a vector is one register. */
-OPKIT_AVX2 static void {{ lower }}_run_avx2({{ call }}, size_t batch, size_t head,
-                                     size_t first)
-{
-    {{ lower }}_run(call, batch, head, first);
-}
-#endif
+OPKIT_WIDEST({{ lower }}_run, ({{ call }}, size_t batch, size_t head, size_t first),
+             (call, batch, head, first))
 
 /* Computes parts of the columns of all states. */
 static void {{ lower }}_part(const void *context, size_t begin, size_t end)
@@ -84,13 +73,7 @@ static void {{ lower }}_part(const void *context, size_t begin, size_t end)
         const size_t batch = i / call->parts / call->heads;
         const size_t first = i % call->parts * OPKIT_STATE_COLUMNS;
 
-#if defined(OPKIT_AVX2)
-        if (opkit_has_avx2()) {
-            {{ lower }}_run_avx2(call, batch, head, first);
-            continue;
-        }
-#endif
-        {{ lower }}_run_baseline(call, batch, head, first);
+        {{ lower }}_run_widest(call, batch, head, first);
     }
 }
 

@@ -22,13 +22,7 @@ $block_function
 $call
 }
 
-#if defined(OPKIT_AVX2)
-/* The same for processors with AVX2: 8 floats at a time instead of 4. */
-$avx2_function
-{
-    ${lower}_compute_block(block, count, params);
-}
-#endif
+$widest
 $fp16_function
 /* Computes a part of the output, block by block. */
 static void ${lower}_compute_part(const void *context, size_t begin, size_t end)
@@ -43,14 +37,7 @@ $params
         const struct ${lower}_block block = {
 $loads
         };
-#if defined(OPKIT_AVX2)
-        if (opkit_has_avx2()) {
-            ${lower}_compute_avx2(block, count, params);
-        } else
-#endif
-$fp16_choice        {
-            ${lower}_compute_block(block, count, params);
-        }
+$compute
         opkit_store_block(loop, begin, count, &buffers[$output]);
         begin += count;
     }

@@ -46,10 +46,12 @@ INTERVALS = {
     "sqrt": (0, 100),
     "rsqrt": (0, 100),
     "sigmoid": (-10, 10),
+    "exp_fast": (-10, 10),
     "sin_fast": (-10, 10),
     "cos_fast": (-10, 10),
     "tan_fast": (-10, 10),
     "tanh_fast": (-5, 5),
+    "exp_row": (-10, 10),
     "sin_row": (-10, 10),
     "cos_row": (-10, 10),
     "tan_row": (-10, 10),
@@ -75,7 +77,7 @@ ONNX = {
 """Name -> ONNX's operator of one input."""
 WITHOUT_SLEEF = {"rsqrt", "sigmoid", "pow"}
 """Names that SLEEF has not, or with two arguments."""
-LIMITED = {"sin_fast": "3000", "cos_fast": "3000", "tan_fast": "3000"}
+LIMITED = {"exp_fast": "87", "sin_fast": "3000", "cos_fast": "3000", "tan_fast": "3000"}
 """Name -> the maximum magnitude of a right result."""
 
 

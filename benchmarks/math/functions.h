@@ -23,12 +23,14 @@
     X(sqrt)         \
     X(rsqrt)        \
     X(sigmoid)      \
+    X(exp_fast)     \
     X(sin_fast)     \
     X(cos_fast)     \
     X(tan_fast)     \
     X(tanh_fast)
 
 #define FOR_EACH_ROW(X) \
+    X(exp_row)          \
     X(sin_row)          \
     X(cos_row)          \
     X(tan_row)

@@ -14,9 +14,7 @@
 
 OPKIT_ELEMENT_LOOP void exp_of_floats(const float *x, float *result, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        result[i] = opkit_exp(x[i]); /* expf is a call, which compilers cannot vectorize */
-    }
+    opkit_exp_row(x, result, count); /* expf is a call, which compilers cannot vectorize */
 }
 
 OPKIT_WIDEST(exp_of_floats, (const float *x, float *result, size_t count), (x, result, count))

@@ -19,7 +19,7 @@ static inline void tan_row(const float *input, float *output, size_t count,
 {
     (void)params;
 
-    if (opkit_has_large_angle(input, count)) {
+    if (opkit_has_larger(input, count, 3000.0F)) {
         OPKIT_VECTORIZE
         for (size_t i = 0; i < count; i++) {
             const float x = input[i];

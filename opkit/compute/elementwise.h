@@ -27,12 +27,6 @@
 #define OPKIT_SHORT_ROW 64 /* elements; blocks contain several rows that are shorter */
 
 /*
- * Inlines a loop where it is called, and into it the functions that it calls: only then do
- * compilers vectorize it, for the processor of the calling function.
- */
-#define OPKIT_ELEMENT_LOOP __attribute__((always_inline, flatten)) static inline
-
-/*
  * Before a loop: asks clang to vectorize it for 32-bit ARM, too, whose vectors (NEON) flush
  * subnormal floats to zero. A loop that cannot be vectorized is right as it is.
  */

@@ -146,6 +146,17 @@ static inline float opkit_exp(float x)
     return series * opkit_power_of_two(half) * opkit_power_of_two(split.rounded - half);
 }
 
+/*
+ * The same in two thirds of the time, for |x| up to 87; of other numbers and NaN, the result is
+ * arbitrary.
+ */
+static inline float opkit_exp_fast(float x)
+{
+    const struct opkit_exponent split = opkit_split_exponent(x, 0.0F);
+    const float series = 1.0F + opkit_exp_terms(split.rest, split.rest);
+    return opkit_float_from_bits(opkit_float_bits(series) + (split.rounded << 23)); /* times 2^n */
+}
+
 /* Returns e^x - 1. */
 static inline float opkit_expm1(float x)
 {
@@ -522,45 +533,6 @@ static inline float opkit_tan_fast(float x)
     return opkit_tan_of_angle(opkit_split_small_angle(x));
 }
 
-#define OPKIT_ANGLES 256 /* of a block */
-
-/* Returns whether a magnitude, NaN included, is larger than those of the functions above. */
-static inline int opkit_has_large_angle(const float *x, size_t count)
-{
-    int32_t largest = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const int32_t bits = (int32_t)(opkit_float_bits(x[i]) & ~OPKIT_SIGN_BIT);
-        largest = bits > largest ? bits : largest;
-    }
-    return largest > 0x453B8000; /* the bits of 3,000 */
-}
-
-/* Computes y[i] from x[i], which does not overlap it: the blocks without large angles fast. */
-#define OPKIT_DEFINE_ROW(name)                                                                     \
-    __attribute__((always_inline)) static inline void opkit_##name##_row(const float *x, float *y, \
-                                                                         size_t count)             \
-    {                                                                                              \
-        for (size_t begin = 0; begin < count; begin += OPKIT_ANGLES) {                             \
-            const size_t left = count - begin;                                                     \
-            const size_t end = begin + (left < OPKIT_ANGLES ? left : OPKIT_ANGLES);                \
-            if (opkit_has_large_angle(x + begin, end - begin)) {                                   \
-                for (size_t i = begin; i < end; i++) {                                             \
-                    y[i] = opkit_##name(x[i]);                                                     \
-                }                                                                                  \
-            } else {                                                                               \
-                for (size_t i = begin; i < end; i++) {                                             \
-                    y[i] = opkit_##name##_fast(x[i]);                                              \
-                }                                                                                  \
-            }                                                                                      \
-        }                                                                                          \
-    }
-
-/* The functions of rows: opkit_sin_row, opkit_cos_row and opkit_tan_row. */
-OPKIT_DEFINE_ROW(sin)
-OPKIT_DEFINE_ROW(cos)
-OPKIT_DEFINE_ROW(tan)
-
 /* ---- Roots ----------------------------------------------------------------------------------- */
 
 /* Unlike sqrtf it does not set errno, so that loops are vectorized. */
@@ -779,6 +751,48 @@ static inline float opkit_pow(float x, float y)
         (x == 1.0F) | (y == 0.0F) | ((magnitude == 1.0F) & (y_magnitude == opkit_infinity()));
     return is_one ? 1.0F : real;
 }
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+#define OPKIT_ROW_BLOCK 256 /* elements */
+
+/* Returns whether an element's magnitude is larger than a limit; those of NaN and infinity are. */
+static inline int opkit_has_larger(const float *x, size_t count, float limit)
+{
+    int32_t largest = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const int32_t bits = (int32_t)(opkit_float_bits(x[i]) & ~OPKIT_SIGN_BIT);
+        largest = bits > largest ? bits : largest;
+    }
+    return largest > (int32_t)opkit_float_bits(limit);
+}
+
+/* Computes y[i] from x[i], which may be the same; the blocks within the limit fast. */
+#define OPKIT_DEFINE_ROW(name, limit)                                                              \
+    __attribute__((always_inline)) static inline void opkit_##name##_row(const float *x, float *y, \
+                                                                         size_t count)             \
+    {                                                                                              \
+        for (size_t begin = 0; begin < count; begin += OPKIT_ROW_BLOCK) {                          \
+            const size_t left = count - begin;                                                     \
+            const size_t end = begin + (left < OPKIT_ROW_BLOCK ? left : OPKIT_ROW_BLOCK);          \
+            if (opkit_has_larger(x + begin, end - begin, limit)) {                                 \
+                for (size_t i = begin; i < end; i++) {                                             \
+                    y[i] = opkit_##name(x[i]);                                                     \
+                }                                                                                  \
+            } else {                                                                               \
+                for (size_t i = begin; i < end; i++) {                                             \
+                    y[i] = opkit_##name##_fast(x[i]);                                              \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+/* The functions of rows: opkit_exp_row and so on. */
+OPKIT_DEFINE_ROW(exp, 87.0F)
+OPKIT_DEFINE_ROW(sin, 3000.0F)
+OPKIT_DEFINE_ROW(cos, 3000.0F)
+OPKIT_DEFINE_ROW(tan, 3000.0F)
 
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT DEFAULT

@@ -18,6 +18,12 @@
 #define OPKIT_FUSED
 #endif
 
+/*
+ * Inlines a loop where it is called, and into it the functions that it calls: only then do
+ * compilers vectorize it, for the processor of the calling function.
+ */
+#define OPKIT_ELEMENT_LOOP __attribute__((always_inline, flatten)) static inline
+
 #if defined(__x86_64__) && !defined(__AVX2__) && !defined(OPKIT_BASELINE)
 
 #include <cpuid.h>

@@ -18,6 +18,7 @@
     }
 #define FOR_EACH(X) \
     X(exp)          \
+    X(exp_fast)     \
     X(expm1)        \
     X(log)          \
     X(log1p)        \
@@ -48,6 +49,7 @@ FOR_EACH(LOOP)
         opkit_##name(x, y, count);                                              \
     }
 #define FOR_EACH_ROW(X) \
+    X(exp_row)          \
     X(sin_row)          \
     X(cos_row)          \
     X(tan_row)

@@ -30,8 +30,8 @@ SOURCE = C_SOURCES / "math_loops.c"
 HEADER = OPKIT / "compute/math.h"
 COUNT = 1 << 20
 COUNT_IN_EMULATOR = 1 << 13
-FAST_LIMIT = 3000
-"""Up to it, sin_fast and its like are right."""
+LIMITS = {"exp": 87, "sin": 3000, "cos": 3000, "tan": 3000}
+"""Up to it, exp_fast and its like are right."""
 
 
 def _elementwise(function: Callable[[float], float]) -> Callable[[Doubles], Doubles]:
@@ -46,6 +46,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "sin": np.sin,
     "cos": np.cos,
     "tan": np.tan,
+    "exp_fast": np.exp,
     "sin_fast": np.sin,
     "cos_fast": np.cos,
     "tan_fast": np.tan,
@@ -62,6 +63,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
 }
 ROWS: dict[str, Callable[[Any], Any]] = {
+    "exp_row": np.exp,
     "sin_row": np.sin,
     "cos_row": np.cos,
     "tan_row": np.tan,
@@ -160,16 +162,26 @@ def assert_near(name: str, x: Floats, values: Floats, nearest: Floats) -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_function_is_within_1_ulp(program: Program, name: str) -> None:
     x = arguments(program.count)
-    if name in ("sin_fast", "cos_fast", "tan_fast"):
-        x = x[~((np.abs(x) > FAST_LIMIT) & np.isfinite(x))]
+    function, _, form = name.partition("_")
+    if form == "fast" and (limit := LIMITS.get(function)):
+        keeps = ~np.isfinite(x) & (function != "exp")
+        x = x[keeps | (np.abs(x) <= limit)]
     assert_near(name, x, program(name, x), exact(name, x))
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_row_is_within_1_ulp(program: Program, name: str) -> None:
     x = arguments(program.count)
-    x = np.concatenate([x, x[np.abs(x) <= FAST_LIMIT]])
+    limit = LIMITS[name.removesuffix("_row")]
+    near = np.linspace(limit, 1.1 * limit, 5, dtype=np.float32).repeat(256)  # a block each
+    x = np.concatenate([near, -near, x, x[np.abs(x) <= limit]])
     assert_near(name, x, program(name, x), exact(name, x))
+
+
+def test_exponential_has_the_same_result_in_every_row(program: Program) -> None:
+    x = arguments(program.count)
+    x = np.concatenate([x, x[np.abs(x) <= LIMITS["exp"]]])
+    np.testing.assert_array_equal(program("exp_row", x), program("exp", x))
 
 
 SPECIAL = [0, 1, 2, 3, 0.5, 1.5, 1e30, 2.0**-149, 3.4028235e38, 1 - 2.0**-24, 1 + 2.0**-23]

@@ -35,8 +35,8 @@ static const char *instancenormalization_check(const struct instancenormalizatio
 }
 
 /* Computes a channel of an image. */
-static void instancenormalization_normalize(const float *x, size_t count, float epsilon,
-                                            float scale, float bias, float *y)
+OPKIT_ELEMENT_LOOP void instancenormalization_normalize(const float *x, size_t count, float epsilon,
+                                                        float scale, float bias, float *y)
 {
     const struct opkit_statistics channel = opkit_measure(x, count);
     const double factor = (double)scale / sqrt(channel.variance + (double)epsilon);
@@ -47,6 +47,9 @@ static void instancenormalization_normalize(const float *x, size_t count, float 
         y[i] = (x[i] - channel.center) * slope + offset;
     }
 }
+OPKIT_WIDEST(instancenormalization_normalize,
+             (const float *x, size_t count, float epsilon, float scale, float bias, float *y),
+             (x, count, epsilon, scale, bias, y))
 
 /*
  * Computes the outputs:
@@ -75,9 +78,9 @@ static const char *instancenormalization_compute(const struct instancenormalizat
     for (size_t plane = 0; plane < planes; plane++) {
         const size_t channel = plane % input->shape[1];
 
-        instancenormalization_normalize(input->float32 + plane * count, count, params->epsilon,
-                                        inputs->scale.float32[channel], inputs->b.float32[channel],
-                                        outputs->output.float32 + plane * count);
+        instancenormalization_normalize_widest(
+            input->float32 + plane * count, count, params->epsilon, inputs->scale.float32[channel],
+            inputs->b.float32[channel], outputs->output.float32 + plane * count);
     }
     return NULL;
 }

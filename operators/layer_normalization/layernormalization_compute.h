@@ -65,6 +65,32 @@ static const char *layernormalization_check(const struct layernormalization_inpu
     return NULL;
 }
 
+OPKIT_ELEMENT_LOOP void layernormalization_rows(const struct layernormalization_inputs *inputs,
+                                                float epsilon, size_t rows,
+                                                struct layernormalization_outputs *outputs)
+{
+    const size_t count = inputs->scale.size;
+    const float *scale = inputs->scale.float32, *bias = inputs->b.float32;
+    for (size_t i = 0; i < rows; i++) {
+        const float *x = inputs->x.float32 + i * count;
+        float *y = outputs->y.float32 + i * count;
+        const struct opkit_statistics row = opkit_measure(x, count);
+        const double inverse = 1.0 / sqrt(row.variance + (double)epsilon);
+        const float factor = (float)inverse;
+        const float offset = (float)(-row.rest * inverse);
+
+        for (size_t j = 0; j < count; j++) {
+            y[j] = ((x[j] - row.center) * factor + offset) * scale[j] + bias[j];
+        }
+        outputs->mean.float32[i] = (float)((double)row.center + row.rest);
+        outputs->invstddev.float32[i] = factor;
+    }
+}
+OPKIT_WIDEST(layernormalization_rows,
+             (const struct layernormalization_inputs *inputs, float epsilon, size_t rows,
+              struct layernormalization_outputs *outputs),
+             (inputs, epsilon, rows, outputs))
+
 /*
  * Computes the outputs:
  *
@@ -91,22 +117,7 @@ static const char *layernormalization_compute(const struct layernormalization_in
         return problem;
     }
 
-    const size_t count = inputs->scale.size;
-    const float *scale = inputs->scale.float32, *bias = inputs->b.float32;
-    for (size_t i = 0; i < rows; i++) {
-        const float *x = inputs->x.float32 + i * count;
-        float *y = outputs->y.float32 + i * count;
-        const struct opkit_statistics row = opkit_measure(x, count);
-        const double inverse = 1.0 / sqrt(row.variance + (double)params->epsilon);
-        const float factor = (float)inverse;
-        const float offset = (float)(-row.rest * inverse);
-
-        for (size_t j = 0; j < count; j++) {
-            y[j] = ((x[j] - row.center) * factor + offset) * scale[j] + bias[j];
-        }
-        outputs->mean.float32[i] = (float)((double)row.center + row.rest);
-        outputs->invstddev.float32[i] = factor;
-    }
+    layernormalization_rows_widest(inputs, params->epsilon, rows, outputs);
     return NULL;
 }
 

@@ -17,7 +17,7 @@ static inline float reducel1_result(double sum, size_t terms, float center)
     return (float)sum;
 }
 
-static void reducel1_run(const struct opkit_reduction *plan, const float *x, float *y)
+OPKIT_ELEMENT_LOOP void reducel1_run(const struct opkit_reduction *plan, const float *x, float *y)
 {
     const struct opkit_sum_math math = {reducel1_term, reducel1_result, NULL};
 

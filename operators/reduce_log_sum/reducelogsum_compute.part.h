@@ -15,7 +15,8 @@ static inline float reducelogsum_result(double sum, size_t terms, float center)
     return opkit_log((float)sum);
 }
 
-static void reducelogsum_run(const struct opkit_reduction *plan, const float *x, float *y)
+OPKIT_ELEMENT_LOOP void reducelogsum_run(const struct opkit_reduction *plan, const float *x,
+                                         float *y)
 {
     const struct opkit_sum_math math = {reducelogsum_term, reducelogsum_result, NULL};
 

@@ -2,7 +2,6 @@
 
 #include "generated/reducelogsumexp.h"
 #include "include/opkit/compute/math.h"
-#include "include/opkit/compute/processor.h"
 #include "include/opkit/compute/sum_axes.h"
 
 /* Raises the maxima of the lanes to the elements of rows; NaN is left to the sums. */
@@ -60,18 +59,11 @@ static inline float reducelogsumexp_result(double sum, size_t terms, float cente
     return opkit_log((float)sum) + center;
 }
 
-OPKIT_ELEMENT_LOOP void reducelogsumexp_reduce(const struct opkit_reduction *plan, const float *x,
-                                               float *y)
+OPKIT_ELEMENT_LOOP void reducelogsumexp_run(const struct opkit_reduction *plan, const float *x,
+                                            float *y)
 {
     const struct opkit_sum_math math = {reducelogsumexp_term, reducelogsumexp_result,
                                         reducelogsumexp_center};
 
     opkit_sum_axes(&math, plan, x, y);
-}
-OPKIT_WIDEST(reducelogsumexp_reduce, (const struct opkit_reduction *plan, const float *x, float *y),
-             (plan, x, y))
-
-static void reducelogsumexp_run(const struct opkit_reduction *plan, const float *x, float *y)
-{
-    reducelogsumexp_reduce_widest(plan, x, y);
 }

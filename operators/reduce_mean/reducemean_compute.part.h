@@ -14,7 +14,7 @@ static inline float reducemean_result(double sum, size_t terms, float center)
     return (float)(sum * (1.0 / (double)terms)); /* one division for all elements */
 }
 
-static void reducemean_run(const struct opkit_reduction *plan, const float *x, float *y)
+OPKIT_ELEMENT_LOOP void reducemean_run(const struct opkit_reduction *plan, const float *x, float *y)
 {
     const struct opkit_sum_math math = {reducemean_term, reducemean_result, NULL};
 

@@ -66,7 +66,7 @@ static inline float reduceprod_element(const void *math, const struct opkit_redu
     return (float)product;
 }
 
-static void reduceprod_run(const struct opkit_reduction *plan, const float *x, float *y)
+OPKIT_ELEMENT_LOOP void reduceprod_run(const struct opkit_reduction *plan, const float *x, float *y)
 {
     opkit_reduce(plan, x, y, reduceprod_columns, reduceprod_element, NULL);
 }

@@ -15,7 +15,8 @@ static inline float reducesumsquare_result(double sum, size_t terms, float cente
     return (float)sum;
 }
 
-static void reducesumsquare_run(const struct opkit_reduction *plan, const float *x, float *y)
+OPKIT_ELEMENT_LOOP void reducesumsquare_run(const struct opkit_reduction *plan, const float *x,
+                                            float *y)
 {
     const struct opkit_sum_math math = {reducesumsquare_term, reducesumsquare_result, NULL};
 

@@ -74,8 +74,8 @@ static const char *rmsnormalization_compute(const struct rmsnormalization_inputs
 
     const size_t count = inputs->scale.size;
     for (size_t begin = 0; begin < inputs->x.size; begin += count) {
-        opkit_normalize_rms(inputs->x.float32 + begin, inputs->scale.float32, count,
-                            params->epsilon, outputs->y.float32 + begin);
+        opkit_normalize_rms_widest(inputs->x.float32 + begin, inputs->scale.float32, count,
+                                   params->epsilon, outputs->y.float32 + begin);
     }
     return NULL;
 }

@@ -95,7 +95,8 @@ static const char *skipsimplifiedlayernormalization_compute(
         for (size_t i = 0; i < hidden; i++) {
             sum[i] = x[i] + skip[i] + bias[i];
         }
-        opkit_normalize_rms(sum, gamma, hidden, params->epsilon, outputs->output.float32 + begin);
+        opkit_normalize_rms_widest(sum, gamma, hidden, params->epsilon,
+                                   outputs->output.float32 + begin);
     }
     return NULL;
 }

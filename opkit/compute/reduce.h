@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "processor.h"
+
 #define OPKIT_SUM_STEP 16u /* floats in a step of the loops: one for each of the sums */
 #define OPKIT_SUM_BLOCK 512u /* floats in a block: 32 steps */
 
@@ -100,8 +102,8 @@ static inline double opkit_sum_of_squares(const float *x, size_t count, float ce
 }
 
 /* Writes `count` floats with root mean square 1, multiplied by a scale. */
-static inline void opkit_normalize_rms(const float *x, const float *scale, size_t count,
-                                       float epsilon, float *y)
+OPKIT_ELEMENT_LOOP void opkit_normalize_rms(const float *x, const float *scale, size_t count,
+                                            float epsilon, float *y)
 {
     const double mean = opkit_sum_of_squares(x, count, 0.0F) / (double)count;
     const float factor = (float)(1.0 / sqrt(mean + (double)epsilon));
@@ -110,6 +112,9 @@ static inline void opkit_normalize_rms(const float *x, const float *scale, size_
         y[i] = x[i] * factor * scale[i];
     }
 }
+OPKIT_WIDEST(opkit_normalize_rms,
+             (const float *x, const float *scale, size_t count, float epsilon, float *y),
+             (x, scale, count, epsilon, y))
 
 struct opkit_differences {
     double sum;

@@ -1,4 +1,5 @@
 {% set has_integers = "_run_integers" in own %}
+{% set run = lower ~ "_run" %}
 /*
  * The math of {{ spec.name }}.
  *
@@ -13,6 +14,9 @@
 #define {{ upper }}_COMPUTE_H
 
 {{ own }}
+
+OPKIT_WIDEST({{ run }}, (const struct opkit_reduction *plan, const float *x, float *y),
+             (plan, x, y))
 
 /*
  * Computes the outputs:
@@ -53,7 +57,7 @@ static const char *{{ lower }}_compute(const struct {{ lower }}_inputs *inputs,
         return NULL;
     }
 {% endif %}
-    {{ lower }}_run(&plan, data->float32, reduced->float32);
+    {{ run }}_widest(&plan, data->float32, reduced->float32);
     return NULL;
 }
 

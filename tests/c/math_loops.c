@@ -18,6 +18,7 @@
     }
 #define FOR_EACH(X) \
     X(exp)          \
+    X(exp_fast)     \
     X(expm1)        \
     X(log)          \
     X(log1p)        \

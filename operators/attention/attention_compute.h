@@ -52,6 +52,16 @@ enum {
 #define ATTENTION_ROLLED
 #endif
 
+/*
+ * Keeps a float in a register, of which 64-bit ARM multiplies with one lane: clang would load it
+ * into all lanes, which takes an arithmetic unit, too.
+ */
+#if defined(__aarch64__)
+#define ATTENTION_IN_REGISTER(x) __asm__("" : "+w"(x))
+#else
+#define ATTENTION_IN_REGISTER(x)
+#endif
+
 typedef float attention_vector __attribute__((vector_size(ATTENTION_LANES * sizeof(float))));
 typedef float attention_wide __attribute__((vector_size(2 * ATTENTION_LANES * sizeof(float))));
 
@@ -411,8 +421,11 @@ static bool attention_are_finite(const float *values, size_t count)
                                                                                                   \
             memcpy(terms_of_lanes, right, lanes * sizeof *right);                                 \
             for (size_t row = 0; row < rows; row++) {                                             \
+                float each = left[row * row_step];                                                \
+                                                                                                  \
+                ATTENTION_IN_REGISTER(each);                                                      \
                 for (size_t i = 0; i < vectors; i++) {                                            \
-                    sum[row][i] += left[row * row_step] * terms_of_lanes[i];                      \
+                    sum[row][i] += each * terms_of_lanes[i];                                      \
                 }                                                                                 \
             }                                                                                     \
             left += term_step;                                                                    \
@@ -534,17 +547,7 @@ ATTENTION_INLINE void attention_limit(const struct attention_group *group, float
     }
 }
 
-/* Returns e^x for x up to 0. From -88 down it is 0: such a weight does not change a sum. */
-static inline float attention_exp(float x)
-{
-    const struct opkit_exponent split = opkit_split_exponent(opkit_at_least(x, -88.0F), OPKIT_BIAS);
-    const float series = 1.0F + opkit_exp_terms(split.rest, split.rest);
-
-    return series * opkit_power_of_two(split.rounded); /* 0 for an exponent of -127 */
-}
-
-/* Turns the scores of a vector of queries into differences from their maximum, for attention_exp.
- */
+/* Turns the scores of a vector of queries into differences from their maximum. */
 ATTENTION_INLINE void attention_shift(float *weights, size_t count, size_t lanes, float *maximum,
                                       float *factor)
 {
@@ -554,15 +557,14 @@ ATTENTION_INLINE void attention_shift(float *weights, size_t count, size_t lanes
     memcpy(shift, maximum, sizeof shift);
     for (size_t i = 0; i < count; i++) {
         for (size_t lane = 0; lane < ATTENTION_LANES; lane++) {
-            const float score = weights[i * lanes + lane];
-            shift[lane] = score > shift[lane] ? score : shift[lane];
+            shift[lane] = opkit_at_least(shift[lane], weights[i * lanes + lane]);
         }
     }
     for (size_t lane = 0; lane < ATTENTION_LANES; lane++) {
         const float found = shift[lane];
 
         shift[lane] = found == -INFINITY ? 0.0F : found; /* no key until now */
-        factor[lane] = attention_exp(maximum[lane] - shift[lane]);
+        factor[lane] = opkit_exp_weight(maximum[lane] - shift[lane]);
         maximum[lane] = found;
     }
     memcpy(&shifts, shift, sizeof shifts);
@@ -638,7 +640,7 @@ ATTENTION_INLINE void attention_add_keys(const struct attention_task *task,
         attention_shift(block->weights + i, count, lanes, group->maximum + i, block->factor + i);
     }
     for (size_t i = 0; i < count * lanes; i++) {
-        block->weights[i] = attention_exp(block->weights[i]);
+        block->weights[i] = opkit_exp_weight(block->weights[i]);
     }
     for (size_t i = 0; i < lanes; i += ATTENTION_LANES) {
         attention_add_weights(block->weights + i, count, lanes, block->factor + i,

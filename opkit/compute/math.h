@@ -56,15 +56,30 @@ static inline float opkit_times_sign(float x, float sign)
     return opkit_float_from_bits(opkit_float_bits(x) ^ (opkit_float_bits(sign) & OPKIT_SIGN_BIT));
 }
 
-/* Return the smaller and the larger of x and a limit; NaN passes unchanged. */
+/* 64-bit ARM has one instruction for each, where a comparison and a choice are two or three. */
+#if defined(__clang__) && defined(__aarch64__) && defined(__has_builtin)
+#if __has_builtin(__builtin_elementwise_minimum)
+#define OPKIT_HAS_ELEMENTWISE_MINIMUM
+#endif
+#endif
+
+/* Return the smaller and the larger of x and a limit, of two zeros either; NaN passes. */
 static inline float opkit_at_most(float x, float limit)
 {
+#if defined(OPKIT_HAS_ELEMENTWISE_MINIMUM)
+    return __builtin_elementwise_minimum(x, limit);
+#else
     return x > limit ? limit : x;
+#endif
 }
 
 static inline float opkit_at_least(float x, float limit)
 {
+#if defined(OPKIT_HAS_ELEMENTWISE_MINIMUM)
+    return __builtin_elementwise_maximum(x, limit);
+#else
     return x < limit ? limit : x;
+#endif
 }
 
 static inline uint64_t opkit_double_bits(double value)
@@ -111,25 +126,31 @@ struct opkit_exponent {
 static inline struct opkit_exponent opkit_split_exponent(float x, float bias)
 {
     const float rounded = x * OPKIT_PER_LN2 + (OPKIT_ROUNDER + bias);
-    const float n = rounded - (OPKIT_ROUNDER + bias);
-    const float high = x - n * OPKIT_LN2_HIGH; /* exact */
+    const float minus_n = (OPKIT_ROUNDER + bias) - rounded; /* without another constant */
+    const float high = x + minus_n * OPKIT_LN2_HIGH; /* exact */
     struct opkit_exponent split;
 
     /* Products inside of sums, here and below, are fused with them. */
-    split.rest = high - n * OPKIT_LN2_LOW;
-    split.rest_low = (high - split.rest) - n * OPKIT_LN2_LOW;
+    split.rest = high + minus_n * OPKIT_LN2_LOW;
+    split.rest_low = (high - split.rest) + minus_n * OPKIT_LN2_LOW;
     split.rounded = opkit_float_bits(rounded);
     return split;
+}
+
+/* Returns (e^r - 1 - r) / r^2 for |r| up to ln 2 / 2. */
+static inline float opkit_exp_quotient(float r, float square)
+{
+    /* Independent pairs, for parallel execution. */
+    const float low = 0.49999994F + r * 0.166665211F;
+    const float high = 0.0416682586F + r * 0.00836867094F;
+    return low + square * (high + square * 0.00138213555F);
 }
 
 /* Returns start + e^r - 1 - r for |r| up to ln 2 / 2. */
 static inline float opkit_exp_terms(float r, float start)
 {
     const float square = r * r;
-    /* Independent pairs, for parallel execution. */
-    const float low = 0.49999994F + r * 0.166665211F;
-    const float high = 0.0416682586F + r * 0.00836867094F;
-    return start + square * (low + square * (high + square * 0.00138213555F));
+    return start + square * opkit_exp_quotient(r, square);
 }
 
 /* ---- Exponential functions ------------------------------------------------------------------- */
@@ -157,6 +178,14 @@ static inline float opkit_exp_fast(float x)
     return opkit_float_from_bits(opkit_float_bits(series) + (split.rounded << 23)); /* times 2^n */
 }
 
+/* Returns the same for a weight of a softmax, x up to 88, in less time: from -87.7 down it is 0. */
+static inline float opkit_exp_weight(float x)
+{
+    const struct opkit_exponent split = opkit_split_exponent(opkit_at_least(x, -88.0F), OPKIT_BIAS);
+    const float series = 1.0F + opkit_exp_terms(split.rest, split.rest);
+    return series * opkit_power_of_two(split.rounded); /* 0 for an exponent of -127 */
+}
+
 /* Returns e^x - 1. */
 static inline float opkit_expm1(float x)
 {
@@ -173,20 +202,19 @@ static inline float opkit_expm1(float x)
     return opkit_magnitude(x) < 2.9e-8F ? x : result; /* also keeps -0 and subnormals */
 }
 
-/* Returns 1 / (1 + e^-x). */
+/* Returns 1 / (1 + e^-x), as 2^n / (2^n + e^-r) for x = n * ln 2 + r. */
 static inline float opkit_sigmoid(float x)
 {
-    /* All is multiplied by 2^-24, because e^104 is no float. */
-    const float unit = 5.9604645e-8F;
-    const float limited = opkit_at_most(opkit_at_least(x, -104.0F), 30.0F);
-    const struct opkit_exponent split = opkit_split_exponent(-limited, OPKIT_BIAS - 24.0F);
-    const float power = opkit_power_of_two(split.rounded);
-    const float product = power * opkit_exp_terms(split.rest, split.rest);
-    const float divisor = (unit + power) + product;
-    /* What the rounded sum has not; its own error, if unit is the larger one, matters little. */
-    const float divisor_low = ((power - divisor) + product) + unit;
+    const float limited = opkit_at_most(opkit_at_least(x, -104.0F), 64.0F);
+    const struct opkit_exponent split = opkit_split_exponent(limited, OPKIT_BIAS + 24.0F);
+    /* In two steps, because 2^-150 is no float. */
+    const float power = opkit_power_of_two(split.rounded) * 5.9604645e-8F;
+    const float square = split.rest * split.rest;
+    const float terms = power - (split.rest - square * opkit_exp_quotient(-split.rest, square));
+    const float divisor = 1.0F + terms;
+    const float divisor_low = (1.0F - divisor) + terms;
     const float quotient = 1.0F / divisor;
-    return (quotient - quotient * (quotient * divisor_low)) * unit;
+    return (quotient - quotient * (quotient * divisor_low)) * power;
 }
 
 /*

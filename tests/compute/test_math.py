@@ -215,6 +215,15 @@ def test_pow_is_within_1_ulp(program: Program) -> None:
     assert_near("pow", x, program("pow", np.stack([x, y], 1).ravel()), nearest)
 
 
+def test_exp_weight_is_exp_without_its_ends(program: Program) -> None:
+    x = arguments(program.count)
+    x = x[~(x > 88)]
+    values = program("exp_weight", x)
+    assert (values[x < -87.7] == 0).all()
+    inside = ~(x < -87.6)
+    assert_near("exp_weight", x[inside], values[inside], exact("exp", x[inside]))
+
+
 def test_normal_cdf(program: Program) -> None:
     x = arguments(program.count)
     values = program("normal_cdf", x)
@@ -266,7 +275,7 @@ def test_sigmoids_of_both_signs_have_sum_1(host: Program) -> None:
 
 # ---- Code ----------------------------------------------------------------------------------------
 
-LOOPS = [*FUNCTIONS, "normal_cdf", "pow"]
+LOOPS = [*FUNCTIONS, "exp_weight", "normal_cdf", "pow"]
 VECTORS: dict[str, tuple[Abi, tuple[str, ...], set[str]]] = {
     "sse2": (ABIS["x64"], (), set()),
     "avx2": (ABIS["x64"], AVX2, set()),

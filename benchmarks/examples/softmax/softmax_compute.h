@@ -20,18 +20,18 @@ OPKIT_ELEMENT_LOOP void softmax_row(const float *x, float *y, size_t width)
     }
     for (size_t i = 0; i < whole; i += SOFTMAX_LANES) {
         for (size_t lane = 0; lane < SOFTMAX_LANES; lane++) {
-            lanes[lane] = x[i + lane] > lanes[lane] ? x[i + lane] : lanes[lane];
+            lanes[lane] = opkit_at_least(lanes[lane], x[i + lane]);
         }
     }
     float maximum = lanes[0];
     for (size_t lane = 1; lane < SOFTMAX_LANES; lane++) {
-        maximum = lanes[lane] > maximum ? lanes[lane] : maximum;
+        maximum = opkit_at_least(maximum, lanes[lane]);
     }
     for (size_t i = whole; i < width; i++) {
-        maximum = x[i] > maximum ? x[i] : maximum;
+        maximum = opkit_at_least(maximum, x[i]);
     }
     for (size_t i = 0; i < width; i++) {
-        y[i] = opkit_exp(x[i] - maximum);
+        y[i] = opkit_exp_weight(x[i] - maximum);
     }
     for (size_t lane = 0; lane < SOFTMAX_LANES; lane++) {
         lanes[lane] = 0.0F;

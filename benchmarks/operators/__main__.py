@@ -390,7 +390,10 @@ def write_shapes(
             found[operator.spec.name] = results = measured_shapes(
                 operator, nothing, runs, Path(folder)
             )
-        ratios = [f"{shape} {_ratio(each, WIDE):.2f}" for shape, each in results.items()]
+        ratios = [
+            f"{shape} {'/'.join(f'{ratio:.2f}' for ratio in each.ratios.values())}"
+            for shape, each in results.items()
+        ]
         print(f"{operator.spec.name}: {', '.join(ratios)}", flush=True)
     results_file.finish(output, "operator-shapes", section_of_shapes(found, runs))
     if output:

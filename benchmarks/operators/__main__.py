@@ -91,7 +91,7 @@ def columns_of(operator: LibraryOperator) -> list[str]:
     """Return the columns with a time of their own: the second, if the kernel chooses vectors."""
     math = operator.files(operator.spec)[operator.spec.math_file]
     # Or a header has functions for these vectors.
-    names = (b"OPKIT_AVX2", b"_widest(", b"/integer_matmul.h", b"/integer_conv.h")
+    names = (b"OPKIT_AVX2", b"_widest", b"/integer_matmul.h", b"/integer_conv.h")
     has_wide = operator.spec.elementwise or any(name in math for name in names)
     return [BASELINE, WIDE] if has_wide else [BASELINE]
 
@@ -390,7 +390,10 @@ def write_shapes(
             found[operator.spec.name] = results = measured_shapes(
                 operator, nothing, runs, Path(folder)
             )
-        ratios = [f"{shape} {_ratio(each, WIDE):.2f}" for shape, each in results.items()]
+        ratios = [
+            f"{shape} {'/'.join(f'{ratio:.2f}' for ratio in each.ratios.values())}"
+            for shape, each in results.items()
+        ]
         print(f"{operator.spec.name}: {', '.join(ratios)}", flush=True)
     results_file.finish(output, "operator-shapes", section_of_shapes(found, runs))
     if output:

@@ -104,6 +104,13 @@ OPKIT_AVX2 OPKIT_LOOP void quantizelinear_avx2(const void *context, size_t begin
 }
 #endif
 
+#if defined(OPKIT_AVX512)
+OPKIT_AVX512 OPKIT_LOOP void quantizelinear_avx512(const void *context, size_t begin, size_t end)
+{
+    quantizelinear_run((const struct quantizelinear_task *)context, begin, end);
+}
+#endif
+
 /*
  * Computes the outputs:
  *
@@ -149,6 +156,11 @@ static const char *quantizelinear_compute(const struct quantizelinear_inputs *in
 #if defined(OPKIT_AVX2)
     if (opkit_has_avx2()) {
         body = quantizelinear_avx2;
+    }
+#endif
+#if defined(OPKIT_AVX512)
+    if (opkit_has_avx512()) {
+        body = quantizelinear_avx512;
     }
 #endif
     opkit_parallel_for(x->size, QUANTIZELINEAR_GRAIN, body, &task);

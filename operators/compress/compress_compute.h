@@ -12,6 +12,10 @@
 
 #include "generated/compress.h"
 
+enum {
+    COMPRESS_CHUNK = 256 /* slices, of which the selected ones are found at a time */
+};
+
 /*
  * Computes the outputs:
  *
@@ -64,9 +68,19 @@ static const char *compress_compute(const struct compress_inputs *inputs,
     for (size_t block = 0; block < bytes; block += length * slice) {
         const char *from = (const char *)x->data + block;
 
-        for (size_t i = 0; i < condition->count; i++) {
-            if (condition->items[i] != 0) {
-                memcpy(to, from + i * slice, slice);
+        for (size_t i = 0; i < condition->count;) {
+            const size_t rest = condition->count - i;
+            const size_t end = i + (rest < COMPRESS_CHUNK ? rest : (size_t)COMPRESS_CHUNK);
+            const char *found[COMPRESS_CHUNK];
+            size_t count = 0;
+
+            for (; i < end; i++) { /* without branches, which processors would guess wrong */
+                found[count] = from;
+                count += condition->items[i] != 0;
+                from += slice;
+            }
+            for (size_t place = 0; place < count; place++) {
+                memcpy(to, found[place], slice);
                 to += slice;
             }
         }

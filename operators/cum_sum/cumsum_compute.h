@@ -79,30 +79,22 @@ CUMSUM_INLINE void cumsum_strip(const float *x, float *y, size_t rows, ptrdiff_t
     sums[1] = right;
 }
 
-/* Sums one column. */
-static void cumsum_column(const float *x, float *y, const struct opkit_columns *columns)
-{
-    double sum = 0.0;
+OPKIT_DEFINE_RUNNING(cumsum_other, float, double, 0, +)
 
-    for (size_t i = 0; i < columns->rows; i++) {
-        const ptrdiff_t row = (ptrdiff_t)i * columns->step;
-        const double before = sum;
-
-        sum += (double)x[row];
-        y[row] = (float)(columns->exclusive ? before : sum);
-    }
-}
-
+/* Sums columns: in double those that are not a part of a strip. */
 static void cumsum_float32(const float *x, float *y, const struct opkit_columns *columns)
 {
-    const size_t wide = columns->count - columns->count % OPKIT_STRIP;
+    const size_t count = columns->count, all = columns->rows;
+    const size_t wide = columns->apart == 1 ? count - count % OPKIT_STRIP : 0;
+    const ptrdiff_t step = columns->step;
+    struct opkit_columns others = *columns;
     struct cumsum_sums sums[OPKIT_COLUMNS / CUMSUM_LANES];
 
     memset(sums, 0, wide / CUMSUM_LANES * sizeof *sums);
-    for (size_t i = 0; wide > 0 && i < columns->rows; i += OPKIT_STRIP_ROWS) {
-        const size_t rest = columns->rows - i;
+    for (size_t i = 0; wide > 0 && i < all; i += OPKIT_STRIP_ROWS) {
+        const size_t rest = all - i;
         const size_t rows = rest < OPKIT_STRIP_ROWS ? rest : (size_t)OPKIT_STRIP_ROWS;
-        const ptrdiff_t first = (ptrdiff_t)i * columns->step;
+        const ptrdiff_t first = (ptrdiff_t)i * step;
 
         for (size_t column = 0; column < wide; column += OPKIT_STRIP) {
             const float *from = x + first + (ptrdiff_t)column;
@@ -110,9 +102,9 @@ static void cumsum_float32(const float *x, float *y, const struct opkit_columns 
             struct cumsum_sums *own = sums + column / CUMSUM_LANES;
 
             if (columns->exclusive) {
-                cumsum_strip(from, to, rows, columns->step, true, own);
+                cumsum_strip(from, to, rows, step, true, own);
             } else {
-                cumsum_strip(from, to, rows, columns->step, false, own);
+                cumsum_strip(from, to, rows, step, false, own);
             }
         }
         if ((i + rows) % CUMSUM_CHUNK == 0) {
@@ -121,9 +113,8 @@ static void cumsum_float32(const float *x, float *y, const struct opkit_columns 
             }
         }
     }
-    for (size_t column = wide; column < columns->count; column++) {
-        cumsum_column(x + column, y + column, columns);
-    }
+    others.count -= wide;
+    cumsum_other(x + wide, y + wide, &others);
 }
 
 OPKIT_DEFINE_RUNNING(cumsum_uint32, uint32_t, uint32_t, 0, +)

@@ -169,9 +169,9 @@ static const char *deformconv_read(const struct deformconv_params *params,
     if (layout->pixels < 1 || layout->pixels > UINT32_MAX) {
         return "the images of x must have 1 to 2^32 - 1 pixels";
     }
-    const size_t room = DEFORMCONV_SAMPLES / layout->elements;
-    layout->block =
-        room < DEFORMCONV_LOCATIONS ? room - room % DEFORMCONV_LANES : (size_t)DEFORMCONV_LOCATIONS;
+    const size_t room = deformconv_min(DEFORMCONV_SAMPLES / layout->elements, DEFORMCONV_LOCATIONS);
+    const size_t needed = layout->locations + DEFORMCONV_LANES - 1; /* rounded up, below */
+    layout->block = deformconv_min(room, needed) / DEFORMCONV_LANES * DEFORMCONV_LANES;
     return NULL;
 }
 

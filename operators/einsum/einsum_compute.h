@@ -22,11 +22,12 @@ enum {
     EINSUM_MAX_INDICES = 16,
     EINSUM_INPUTS = 2,
     EINSUM_OUTPUT = 2, /* the tensor after the inputs */
-    EINSUM_ROWS = 32, /* rows, columns and terms of a block */
+    EINSUM_ROWS = 64, /* rows, columns and terms of a block */
     EINSUM_COLUMNS = 128,
     EINSUM_TERMS = 128,
     EINSUM_MAX_TERMS = 1024, /* of a block with fewer columns */
-    EINSUM_TILE_ROWS = 4,
+    EINSUM_TILE_ROWS = 4, /* 8 with AVX-512 */
+    EINSUM_MAX_TILE_ROWS = 8,
     EINSUM_LANES = 8 /* columns of a vector */
 };
 
@@ -278,8 +279,10 @@ static void einsum_offsets(const struct einsum_group *group, size_t tensor, size
 
     if (group->rank == 1) {
         const size_t step = group->indices[0]->steps[tensor];
+        offset = start * step;
         for (size_t place = 0; place < count; place++) {
-            offsets[place] = (start + place) * step;
+            offsets[place] = offset;
+            offset += step;
         }
         return;
     }
@@ -417,22 +420,52 @@ OPKIT_AVX2 static void einsum_tile_avx2(const float *const *rows, size_t step, c
 }
 #endif
 
+#ifdef OPKIT_AVX512
+typedef float einsum_wide __attribute__((vector_size(8 * EINSUM_LANES)));
+
+/* Computes sums of a tile of more rows; one vector has its columns. */
+OPKIT_AVX512 static void einsum_tile_avx512(const float *const *rows, size_t step,
+                                            const float *right, size_t terms, float *sums)
+{
+    OPKIT_FUSED
+    einsum_wide sum[EINSUM_MAX_TILE_ROWS] = {{0}};
+    const float *own[EINSUM_MAX_TILE_ROWS]; /* in registers */
+
+    memcpy(own, rows, sizeof own);
+    for (size_t term = 0; term < terms; term++) {
+        einsum_wide columns;
+
+        memcpy(&columns, right + term * 2 * EINSUM_LANES, sizeof columns);
+        for (size_t row = 0; row < EINSUM_MAX_TILE_ROWS; row++) {
+            sum[row] += own[row][term * step] * columns;
+        }
+    }
+    memcpy(sums, sum, sizeof sum);
+}
+#endif
+
 /* A function for tiles. */
 struct einsum_kernel {
     void (*run)(const float *const *rows, size_t step, const float *right, size_t terms,
                 float *sums);
-    size_t width; /* columns of a tile */
+    size_t rows, width; /* of a tile; the width: columns */
     bool takes_any_rows; /* also rows that are not packed, if their terms are neighbors */
 };
 
 static struct einsum_kernel einsum_choose_kernel(void)
 {
-    struct einsum_kernel kernel = {einsum_tile_baseline, EINSUM_LANES, false};
+    struct einsum_kernel kernel = {einsum_tile_baseline, EINSUM_TILE_ROWS, EINSUM_LANES, false};
 #ifdef OPKIT_AVX2
     if (opkit_has_avx2()) {
         kernel.run = einsum_tile_avx2;
         kernel.width = 2 * EINSUM_LANES;
         kernel.takes_any_rows = true; /* an instruction repeats an element of memory in a vector */
+    }
+#endif
+#ifdef OPKIT_AVX512
+    if (opkit_has_avx512()) {
+        kernel.run = einsum_tile_avx512;
+        kernel.rows = EINSUM_MAX_TILE_ROWS;
     }
 #endif
     return kernel;
@@ -449,22 +482,28 @@ struct einsum_block {
     const float *starts[EINSUM_ROWS]; /* of the rows; of a tile with less, the last one repeats */
     size_t step; /* from one term of a row to the next */
     float left[EINSUM_ROWS * EINSUM_TERMS];
-    float right[EINSUM_COLUMNS * EINSUM_TERMS];
+    /* A vector is in one cache line. */
+    float right[EINSUM_COLUMNS * EINSUM_TERMS] __attribute__((aligned(64)));
+};
+
+/* How a tile's rows are written. */
+struct einsum_target {
+    bool are_neighbors; /* the columns, in the output */
+    bool is_first; /* else they are added to the output */
 };
 
 /* Writes a row of a tile, or adds it to the output: by vectors, if its columns are neighbors. */
-static void einsum_write(const struct einsum_block *block, const float *sums, size_t column,
-                         size_t count, float *y)
+static inline void einsum_write(struct einsum_target target, const float *sums,
+                                const size_t *places, size_t count, float *y)
 {
-    const size_t *places = block->column_places + column;
     size_t i = 0;
 
-    if (block->task->has_contiguous_columns) {
+    if (target.are_neighbors) {
         float *to = y + places[0];
         for (; i + EINSUM_LANES <= count; i += EINSUM_LANES) {
             einsum_vector sum;
             memcpy(&sum, sums + i, sizeof sum);
-            if (!block->is_first) {
+            if (!target.is_first) {
                 einsum_vector old;
                 memcpy(&old, to + i, sizeof old);
                 sum += old;
@@ -473,27 +512,28 @@ static void einsum_write(const struct einsum_block *block, const float *sums, si
         }
     }
     for (; i < count; i++) {
-        y[places[i]] = block->is_first ? sums[i] : y[places[i]] + sums[i];
+        y[places[i]] = target.is_first ? sums[i] : y[places[i]] + sums[i];
     }
 }
 
 /* Multiplies the packed rows and columns of a block. */
 static void einsum_run_block(const struct einsum_block *block, float *y)
 {
-    const size_t width = block->kernel.width;
-    float sums[EINSUM_TILE_ROWS * 2 * EINSUM_LANES];
+    const size_t height = block->kernel.rows, width = block->kernel.width;
+    const struct einsum_target target = {block->task->has_contiguous_columns, block->is_first};
+    float sums[EINSUM_MAX_TILE_ROWS * 2 * EINSUM_LANES];
 
     for (size_t column = 0; column < block->columns; column += width) {
         const size_t columns = block->columns - column < width ? block->columns - column : width;
+        const size_t *places = block->column_places + column;
 
-        for (size_t row = 0; row < block->rows; row += EINSUM_TILE_ROWS) {
-            const size_t left = block->rows - row;
-            const size_t rows = left < EINSUM_TILE_ROWS ? left : (size_t)EINSUM_TILE_ROWS;
+        for (size_t row = 0; row < block->rows; row += height) {
+            const size_t rows = block->rows - row < height ? block->rows - row : height;
 
             block->kernel.run(block->starts + row, block->step,
                               block->right + column * block->terms, block->terms, sums);
             for (size_t i = 0; i < rows; i++) {
-                einsum_write(block, sums + i * width, column, columns,
+                einsum_write(target, sums + i * width, places, columns,
                              y + block->row_places[row + i]);
             }
         }
@@ -515,13 +555,17 @@ static void einsum_set_rows(struct einsum_block *block, const float *x, const si
     block->step = is_packed ? (size_t)EINSUM_TILE_ROWS : 1;
     if (is_packed) {
         einsum_pack(x, places, block->rows, EINSUM_TILE_ROWS, terms, block->terms, block->left);
+        for (size_t row = 0; row < block->rows; row++) {
+            const size_t panel = row / EINSUM_TILE_ROWS * EINSUM_TILE_ROWS;
+            block->starts[row] = block->left + panel * block->terms + row - panel;
+        }
+    } else {
+        for (size_t row = 0; row < block->rows; row++) {
+            block->starts[row] = x + places[row] + terms[0];
+        }
     }
-    for (size_t row = 0; row < EINSUM_ROWS; row++) {
-        const size_t tile = row / EINSUM_TILE_ROWS * EINSUM_TILE_ROWS;
-        const size_t last = row < block->rows ? row : block->rows - 1;
-
-        block->starts[row] = is_packed ? block->left + tile * block->terms + row - tile
-                                       : x + places[last] + terms[0];
+    for (size_t row = block->rows; row % EINSUM_MAX_TILE_ROWS != 0; row++) {
+        block->starts[row] = block->starts[block->rows - 1];
     }
 }
 

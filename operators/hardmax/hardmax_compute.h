@@ -19,6 +19,7 @@
 enum {
     HARDMAX_LANES = 16, /* elements of a row at once */
     HARDMAX_COLUMNS = 256, /* searched at once */
+    HARDMAX_CLEARED = 16384, /* elements of y at once: they are in the cache when their 1 comes */
     HARDMAX_GRAIN = 16384 /* elements worth a thread */
 };
 
@@ -112,10 +113,9 @@ static void hardmax_columns(const float *x, float *y, size_t length, size_t pitc
     }
 }
 
-/* Computes a part of the output. */
-static void hardmax_part(const void *context, size_t begin, size_t end)
+/* Computes some blocks of the output. */
+static void hardmax_blocks(const struct hardmax_call *call, size_t begin, size_t end)
 {
-    const struct hardmax_call *call = (const struct hardmax_call *)context;
     const size_t block = call->length * call->columns;
 
     memset(call->y + begin * block, 0, (end - begin) * block * sizeof *call->y);
@@ -133,6 +133,20 @@ static void hardmax_part(const void *context, size_t begin, size_t end)
             hardmax_columns(x + column, y + column, call->length, call->columns,
                             left < HARDMAX_COLUMNS ? left : (size_t)HARDMAX_COLUMNS);
         }
+    }
+}
+
+/* Computes a part of the output. */
+static void hardmax_part(const void *context, size_t begin, size_t end)
+{
+    const struct hardmax_call *call = (const struct hardmax_call *)context;
+    const size_t group = HARDMAX_CLEARED / (call->length * call->columns) + 1;
+
+    while (begin < end) {
+        const size_t next = end - begin < group ? end : begin + group;
+
+        hardmax_blocks(call, begin, next);
+        begin = next;
     }
 }
 

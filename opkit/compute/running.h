@@ -19,12 +19,14 @@
 enum {
     OPKIT_COLUMNS = 512, /* in one pass: their totals stay in the cache */
     OPKIT_STRIP = 16, /* columns: a cache line of a row of floats */
-    OPKIT_STRIP_ROWS = 4 /* of a strip; processors fetch so many rows ahead, but not many more */
+    OPKIT_STRIP_ROWS = 4, /* of a strip; processors fetch so many rows ahead, but not many more */
+    OPKIT_FEW = 4 /* other columns side by side: a processor adds to each while it waits for one */
 };
 
-/* Neighboring columns of a tensor. They have `rows` elements each, along the axis. */
+/* Columns of a tensor. They have `rows` elements each, along the axis. */
 struct opkit_columns {
     size_t count; /* at most OPKIT_COLUMNS */
+    size_t apart; /* in memory from one column to the next: 1, or the length of a column */
     size_t rows;
     ptrdiff_t step; /* in memory from one row to the next one */
     bool exclusive;
@@ -38,7 +40,8 @@ struct opkit_running {
 };
 
 /*
- * Defines such a function. Strips of columns keep their totals in registers for some rows.
+ * Defines such a function. Strips of neighboring columns keep their totals in registers for some
+ * rows, a few other columns for all.
  *
  *   name         of the function
  *   element      the type of an element
@@ -46,57 +49,65 @@ struct opkit_running {
  *   start        the total of no elements
  *   operation    + or *
  */
-#define OPKIT_DEFINE_RUNNING(name, element, wide, start, operation)                             \
-    /* A constant count of columns. */                                                          \
-    __attribute__((always_inline)) static inline void name##_strip(                             \
-        const element *__restrict__ x, element *__restrict__ y, size_t count, size_t rows,      \
-        ptrdiff_t step, bool exclusive, wide *all)                                              \
-    {                                                                                           \
-        wide totals[OPKIT_STRIP];                                                               \
-                                                                                                \
-        memcpy(totals, all, count * sizeof *totals);                                            \
-        for (size_t row = 0; row < rows; row++) {                                               \
-            const ptrdiff_t first = (ptrdiff_t)row * step;                                      \
-                                                                                                \
-            for (size_t i = 0; i < count; i++) {                                                \
-                const ptrdiff_t place = first + (ptrdiff_t)i;                                   \
-                const wide before = totals[i];                                                  \
-                                                                                                \
-                totals[i] = before operation(wide) x[place];                                    \
-                y[place] = (element)(exclusive ? before : totals[i]);                           \
-            }                                                                                   \
-        }                                                                                       \
-        memcpy(all, totals, count * sizeof *totals);                                            \
-    }                                                                                           \
-                                                                                                \
-    static void name(const element *x, element *y, const struct opkit_columns *columns)         \
-    {                                                                                           \
-        const size_t whole = columns->count - columns->count % OPKIT_STRIP;                     \
-        const ptrdiff_t step = columns->step;                                                   \
-        wide totals[OPKIT_COLUMNS];                                                             \
-                                                                                                \
-        for (size_t i = 0; i < columns->count; i++) {                                           \
-            totals[i] = (wide)(start);                                                          \
-        }                                                                                       \
-        for (size_t row = 0; row < columns->rows && whole > 0; row += OPKIT_STRIP_ROWS) {       \
-            const size_t rest = columns->rows - row;                                            \
-            const size_t rows = rest < OPKIT_STRIP_ROWS ? rest : (size_t)OPKIT_STRIP_ROWS;      \
-            const ptrdiff_t first = (ptrdiff_t)row * step;                                      \
-                                                                                                \
-            for (size_t i = 0; i < whole; i += OPKIT_STRIP) {                                   \
-                const element *from = x + first + (ptrdiff_t)i;                                 \
-                element *to = y + first + (ptrdiff_t)i;                                         \
-                                                                                                \
-                if (columns->exclusive) {                                                       \
-                    name##_strip(from, to, OPKIT_STRIP, rows, step, true, totals + i);          \
-                } else {                                                                        \
-                    name##_strip(from, to, OPKIT_STRIP, rows, step, false, totals + i);         \
-                }                                                                               \
-            }                                                                                   \
-        }                                                                                       \
-        for (size_t i = whole; i < columns->count; i++) {                                       \
-            name##_strip(x + i, y + i, 1, columns->rows, step, columns->exclusive, totals + i); \
-        }                                                                                       \
+#define OPKIT_DEFINE_RUNNING(name, element, wide, start, operation)                           \
+    /* A constant count of columns. */                                                        \
+    __attribute__((always_inline)) static inline void name##_strip(                           \
+        const element *__restrict__ x, element *__restrict__ y, size_t count, size_t apart,   \
+        size_t rows, ptrdiff_t step, bool exclusive, wide *all)                               \
+    {                                                                                         \
+        wide totals[OPKIT_STRIP];                                                             \
+                                                                                              \
+        memcpy(totals, all, count * sizeof *totals);                                          \
+        for (size_t row = 0; row < rows; row++) {                                             \
+            const ptrdiff_t first = (ptrdiff_t)row * step;                                    \
+                                                                                              \
+            for (size_t i = 0; i < count; i++) {                                              \
+                const ptrdiff_t place = first + (ptrdiff_t)(i * apart);                       \
+                const wide before = totals[i];                                                \
+                                                                                              \
+                totals[i] = before operation(wide) x[place];                                  \
+                y[place] = (element)(exclusive ? before : totals[i]);                         \
+            }                                                                                 \
+        }                                                                                     \
+        memcpy(all, totals, count * sizeof *totals);                                          \
+    }                                                                                         \
+                                                                                              \
+    static void name(const element *x, element *y, const struct opkit_columns *columns)       \
+    {                                                                                         \
+        const size_t count = columns->count, apart = columns->apart;                          \
+        const size_t whole = apart == 1 ? count - count % OPKIT_STRIP : 0;                    \
+        const ptrdiff_t step = columns->step;                                                 \
+        wide totals[OPKIT_COLUMNS];                                                           \
+        size_t i = whole;                                                                     \
+                                                                                              \
+        for (size_t column = 0; column < count; column++) {                                   \
+            totals[column] = (wide)(start);                                                   \
+        }                                                                                     \
+        for (size_t row = 0; row < columns->rows && whole > 0; row += OPKIT_STRIP_ROWS) {     \
+            const size_t rest = columns->rows - row;                                          \
+            const size_t rows = rest < OPKIT_STRIP_ROWS ? rest : (size_t)OPKIT_STRIP_ROWS;    \
+            const ptrdiff_t first = (ptrdiff_t)row * step;                                    \
+                                                                                              \
+            for (size_t column = 0; column < whole; column += OPKIT_STRIP) {                  \
+                const element *from = x + first + (ptrdiff_t)column;                          \
+                element *to = y + first + (ptrdiff_t)column;                                  \
+                wide *own = totals + column;                                                  \
+                                                                                              \
+                if (columns->exclusive) {                                                     \
+                    name##_strip(from, to, OPKIT_STRIP, 1, rows, step, true, own);            \
+                } else {                                                                      \
+                    name##_strip(from, to, OPKIT_STRIP, 1, rows, step, false, own);           \
+                }                                                                             \
+            }                                                                                 \
+        }                                                                                     \
+        for (; i + OPKIT_FEW <= count; i += OPKIT_FEW) {                                      \
+            name##_strip(x + i * apart, y + i * apart, OPKIT_FEW, apart, columns->rows, step, \
+                         columns->exclusive, totals + i);                                     \
+        }                                                                                     \
+        for (; i < count; i++) {                                                              \
+            name##_strip(x + i * apart, y + i * apart, 1, apart, columns->rows, step,         \
+                         columns->exclusive, totals + i);                                     \
+        }                                                                                     \
     }
 
 /* Checks tensors and params. Returns NULL, or an error message. */
@@ -137,16 +148,22 @@ static inline const char *opkit_run_along(const struct opkit_running *math,
     }
 
     const size_t first_axis = (size_t)(axis < 0 ? axis + (int64_t)x->rank : axis);
-    struct opkit_columns columns = {0, x->shape[first_axis], 0, exclusive == 1};
+    struct opkit_columns columns = {0, 1, x->shape[first_axis], 0, exclusive == 1};
     size_t pitch = 1; /* from one row to the next in memory */
     for (size_t i = first_axis + 1; i < x->rank; i++) {
         pitch *= x->shape[i];
     }
     columns.step = reverse == 1 ? -(ptrdiff_t)pitch : (ptrdiff_t)pitch;
-    const size_t block = columns.rows * pitch;
-    for (size_t start = reverse == 1 ? block - pitch : 0; start < x->size; start += block) {
-        for (size_t column = 0; column < pitch; column += OPKIT_COLUMNS) {
-            const size_t first = start + column, rest = pitch - column;
+    const size_t first_row = reverse == 1 ? (columns.rows - 1) * pitch : 0;
+    size_t block = columns.rows * pitch, count = pitch; /* columns of a block */
+    if (pitch == 1 && x->size > 0) { /* all columns are one block */
+        columns.apart = columns.rows;
+        count = x->size / columns.rows;
+        block = x->size;
+    }
+    for (size_t start = first_row; start < x->size; start += block) {
+        for (size_t column = 0; column < count; column += OPKIT_COLUMNS) {
+            const size_t first = start + column * columns.apart, rest = count - column;
 
             columns.count = rest < OPKIT_COLUMNS ? rest : (size_t)OPKIT_COLUMNS;
             if (x->type == OPKIT_FLOAT32) {

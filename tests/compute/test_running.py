@@ -30,9 +30,9 @@ def printed(program: Path, *arguments: int) -> str:
 
 
 @pytest.mark.parametrize("type_", [FLOAT32, INT32, INT64])
-@pytest.mark.parametrize("shape", [(5,), (2, 3, 4), (3, 512), (2, 2, 1100)], ids=str)
+@pytest.mark.parametrize("shape", [(5,), (2, 3, 4), (3, 512), (2, 2, 1100), (1103, 2)], ids=str)
 def test_sums_like_numpy(program: Path, shape: tuple[int, ...], type_: int) -> None:
-    """512 columns, and parts of the last 512, advance side by side."""
+    """512 columns, and parts of the last 512, advance side by side, also those of other rows."""
     x = np.arange(1, np.prod(shape) + 1).reshape(shape)
     rank = len(shape)
     for axis, exclusive, reverse in itertools.product(range(-rank, rank), (0, 1), (0, 1)):

@@ -23,12 +23,20 @@ CASES = [
         ],
         dtype=dtype,
     )
-] + cases(
-    shapes=[{"input": (24,)}],
-    values=[special()],
-    params=[{"condition": 12 * [1, 0]}],
-    dtype="float32",
-)
+] + [
+    *cases(
+        shapes=[{"input": (24,)}],
+        values=[special()],
+        params=[{"condition": 12 * [1, 0]}],
+        dtype="float32",
+    ),
+    *cases(  # more slices than are found at a time
+        shapes=[{"input": (2, 600)}],
+        values=[ramp()],
+        params=[{"condition": 200 * [1, 0, 1], "axis": 1}],
+        dtype="float32",
+    ),
+]
 
 
 # Elements are copied.

@@ -34,6 +34,9 @@ CASES = [
         dtype=dtype,
     )
 ]
+CASES += cases(  # more elements than are cleared at a time
+    shapes=[{"input": (70, 300)}], values=[uniform(-9, 1)], params=[{}], dtype="float32"
+)
 SPECIAL = cases(
     shapes=[{"input": (8, 3)}, {"input": (3, 8)}],
     values=[special()],

@@ -23,7 +23,7 @@ from opkit.runtimes.rknn.rknnop import unpack
 from opkit.toolchains.abi import ABIS
 from tests.check.target_repositories import edit, need
 from tests.compiling import C_SOURCES
-from tests.marks import slow_first
+from tests.marks import sampled
 from tests.repositories import (
     EXAMPLE_NAMES,
     EXAMPLES,
@@ -63,7 +63,7 @@ def test_example_package_contents(name: str, example: Callable[[str], Repository
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", slow_first(5, sorted({*EXAMPLE_NAMES} - {*ONNX_OPERATORS})))
+@pytest.mark.parametrize("name", sampled(sorted({*EXAMPLE_NAMES} - {*ONNX_OPERATORS})))
 def test_example_check_passes(name: str, example: Callable[[str], Repository]) -> None:
     """Operators of ONNX: tests/operators/test_own_tests.py."""
     checked = example(name).scons("check")

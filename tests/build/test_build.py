@@ -43,7 +43,7 @@ def packages(repository: Repository) -> list[Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", RKNN_EXAMPLES)
+@pytest.mark.parametrize("name", sampled(RKNN_EXAMPLES))
 def test_example_package_contents(name: str, example: Callable[[str], Repository]) -> None:
     repository = example(name)
     spec = parse((repository.path / "op.yml").read_text())

@@ -77,6 +77,7 @@ def test_every_source_has_command(
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["mish", "resize_area"])
 def test_example_has_no_errors(name: str, unbuilt: Callable[[str], Repository]) -> None:
     repository = unbuilt(name)

@@ -104,6 +104,7 @@ def test_built_for_every_abi(mixed: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_checked_on_every_executor(mixed: Repository) -> None:
     need("qemu-arm-static", "qemu-user-static")
     need("g++", "g++")

@@ -165,6 +165,7 @@ def test_changed_modules_of_tests_are_imported(copy_of_fresh: Repository) -> Non
         assert copy_of_fresh.scons("check", check=False).returncode == status
 
 
+@pytest.mark.nightly
 def test_age_of_packages(copy_of_fresh: Repository) -> None:
     """The check builds for this PC only, so a package can be older than the checked sources."""
     package = copy_of_fresh.path / "build/rv1126/MyOperator.rknnop"

@@ -65,6 +65,7 @@ def test_every_runtime_runs_on_its_default_target(tmp_path: Path) -> None:
     assert " a sample" not in printed
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("qemu", "xdist")
 def test_sample_of_many_cases(copy_of_fresh: Repository) -> None:
     (copy_of_fresh.path / "tests/test_myoperator.py").write_text(many_cases(BUDGET + 20))

@@ -379,6 +379,7 @@ runtimes: [rknn, pplnn]
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_tables_of_long_names_have_80_columns(tmp_path: Path) -> None:
     repository = generate(tmp_path, LONG_NAMES)
     usage = repository.scons("-Q", "-h").stdout

@@ -20,6 +20,7 @@ from opkit.check.tolerance import EXACT, Tolerance
 from opkit.runtimes.invocation import Array, Invocation, RunResult
 from opkit.testing import Case, Operator, cases, integers, uniform
 from tests.check.python_kernels import PythonKernel, write_operator
+from tests.marks import slow_first
 from tests.repositories import Repository, generate
 
 DESCRIPTION = """\
@@ -259,7 +260,7 @@ def test_right_kernel_is_quiet(generated: Repository) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("math", WRONG)
+@pytest.mark.parametrize("math", slow_first(3, WRONG))
 def test_wrong_kernel(generated: Repository, tmp_path: Path, math: str) -> None:
     elements, problem = WRONG[math]
     repository = generated.copy(tmp_path)

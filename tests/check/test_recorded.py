@@ -372,6 +372,7 @@ def test_report_shows_the_reference(scale: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_mutate_runs_recorded_cases(scale: Repository) -> None:
     assert "your cases notice" in scale.scons("-Q", "check", "mutate=2").stdout
 
@@ -382,6 +383,7 @@ def test_gdb_runs_a_recorded_case(scale: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_sanitizers_run_recorded_cases(scale: Repository) -> None:
     need("gcc", "gcc")
     checked = scale.scons(
@@ -392,6 +394,7 @@ def test_sanitizers_run_recorded_cases(scale: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_simulator_runs_recorded_cases(scale: Repository) -> None:
     checked = scale.scons("-Q", f"rknn2_python={toolkit_python()}", "check", "verbose=1").stdout
     assert [row[1] for row in table(checked) if row[0] == "simulator, rk3588"] == [

@@ -150,6 +150,7 @@ def test_independent_parts_pass(tmp_path: Path, runtimes: str, threads: str) -> 
     assert "no effect" not in output
 
 
+@pytest.mark.nightly
 def test_parts_fit_stack_of_check(twice: Repository) -> None:
     """The calling thread, which has a small stack, runs parts, too."""
     statement = 'char bytes[{} << 10]; __asm__ volatile("" : : "r"(bytes) : "memory");'
@@ -212,6 +213,7 @@ def test_races_have_lines(twice: Repository) -> None:
         assert not memory or re.match(race, problem), problem[:500]
 
 
+@pytest.mark.nightly
 def test_atomic_operation_is_no_race(twice: Repository) -> None:
     write(twice, "__atomic_store_n((int *)loop->sum, 0, __ATOMIC_RELAXED);")
     status, output = check(twice)
@@ -239,6 +241,7 @@ def test_fault_in_thread_has_line(twice: Repository) -> None:
     assert "just past the end of output 'y'" in output
 
 
+@pytest.mark.nightly
 def test_undefined_behavior_in_threads_has_line(twice: Repository) -> None:
     line = write(twice, "volatile int big = 2147483647; if (begin > 0) { big = big + 1; }")
     status, output = check(twice)
@@ -291,6 +294,7 @@ def test_math_without_loop_has_note(twice: Repository) -> None:
     assert f"note: twice_compute.h: {note}" in output
 
 
+@pytest.mark.nightly
 def test_elementwise_loop_is_no_race(tmp_path: Path) -> None:
     """Its parts share opkit's caches of what the processor has."""
     elementwise = "elementwise: true\nruntimes: [rknn2, pplnn]\nthreads: 3\n"

@@ -131,6 +131,7 @@ def test_product_may_differ_within_tolerance(copy_of_fresh: Repository) -> None:
     assert "9 of 9 elements of output 'output' are wrong" in refused.stdout
 
 
+@pytest.mark.nightly
 def test_gcc_reports(tmp_path: Path) -> None:
     need("gcc", "gcc libc6-dev")
     repository = generate(tmp_path, f"{DESCRIPTION}runtimes: [rknn]\n")

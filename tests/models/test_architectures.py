@@ -27,7 +27,7 @@ from tests.rknn_op.command import process
 __all__ = ["torch_python"]
 
 TABLE = architectures()
-NOT_NIGHTLY = ("rt_detr, torchscript", "raft, dynamo")
+NOT_NIGHTLY = ("raft, dynamo",)
 TOOLKIT = os.environ.get(TOOLKIT_VARIABLE, "")
 
 

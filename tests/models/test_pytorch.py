@@ -184,6 +184,7 @@ def assert_grafted(folder: Path, name: str, operators: dict[str, int]) -> None:
     assert (folder / f"{name}_out.rknn").exists() == bool(TOOLKIT)
 
 
+@pytest.mark.nightly
 def test_vision_transformer(sequences: Path) -> None:
     """From opset 23 on, attention is one node; the converter reads opset 19."""
     made = process("create", "--from", "vit.onnx", "--all", "-p", "vit", cwd=sequences)

@@ -98,6 +98,7 @@ def test_sources_to_change(more: str, paths: list[str]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_cases_of_one_row_do_not_notice_the_axes(repository: Repository) -> None:
     assert {*survivors(repository, "(7,)")} >= AXES
 

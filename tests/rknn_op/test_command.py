@@ -221,6 +221,7 @@ def test_build_and_check_run_scons(example: Callable[..., Repository], folder: P
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_sconsflags_do_not_change_check(
     copy_of_fresh: Repository, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

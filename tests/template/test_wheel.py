@@ -315,6 +315,7 @@ def test_lost_manifest_is_named(root: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_requirements_are_sufficient(root: Path) -> None:
     """A repository works in an environment of its requirements, on a PATH without compilers."""
     environment = root.parent / "venv"

@@ -184,6 +184,7 @@ def test_check_and_clean(copy: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_check_on_targets(copy: Repository) -> None:
     for abi, program in {"aarch64": "qemu-aarch64-static", "armhf": "qemu-arm-static"}.items():
         need(program, "qemu-user-static")

@@ -373,6 +373,7 @@ def test_mutations(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_models(tmp_path: Path) -> None:
     run("benchmarks.models", "scan", "--runs", "1", "--output", str(tmp_path))
     text = (tmp_path / "RESULTS.md").read_text()

@@ -23,7 +23,7 @@ from opkit.runtimes.rknn.rknnop import unpack
 from opkit.toolchains.abi import ABIS
 from tests.check.target_repositories import edit, need
 from tests.compiling import C_SOURCES
-from tests.marks import sampled
+from tests.marks import sampled, slow_first
 from tests.repositories import (
     EXAMPLE_NAMES,
     EXAMPLES,
@@ -43,7 +43,7 @@ def packages(repository: Repository) -> list[Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sampled(RKNN_EXAMPLES))
+@pytest.mark.parametrize("name", slow_first(2, sorted(RKNN_EXAMPLES, reverse=True)))
 def test_example_package_contents(name: str, example: Callable[[str], Repository]) -> None:
     repository = example(name)
     spec = parse((repository.path / "op.yml").read_text())
@@ -366,6 +366,7 @@ def test_help_lists_chip_requirements(fresh: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_dry_run_in_new_clone_lists_all_steps(tmp_path: Path) -> None:
     repository = generate(tmp_path)
     listed = repository.scons("-Q", "-n", "check").stdout.splitlines()

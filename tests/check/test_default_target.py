@@ -97,6 +97,7 @@ def test_failure_on_chip_fails(copy_of_fresh: Repository) -> None:
     assert not re.search(r"^CPU kernel of MyOperator, case ", run.stdout, re.MULTILINE)
 
 
+@pytest.mark.nightly
 def test_missing_emulator_is_one_line(tmp_path: Path) -> None:
     repository = generate(tmp_path, THREE)
     run = repository.scons("-Q", "check")

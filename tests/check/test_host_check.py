@@ -99,6 +99,7 @@ def errors(output: str) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("xdist")
 def test_workers_report_the_same(small: Repository) -> None:
     """The table, the counts and the skipped cases equal those of one process."""

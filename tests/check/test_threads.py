@@ -277,6 +277,7 @@ def test_sanitizer_finds_race(twice: Repository) -> None:
     assert f"in twice_part, twice_compute.h:{line}" in output
 
 
+@pytest.mark.nightly
 def test_sanitizer_accepts_independent_parts(twice: Repository) -> None:
     need("gcc", "gcc")
     status, output = check(twice, "sanitize=thread", "quick=1")

@@ -112,6 +112,7 @@ def printed(run: subprocess.CompletedProcess[str]) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_good_cases_notice_all(repository: Repository) -> None:
     write(repository, GOOD).scons("target=x64")
     before = snapshot(repository.path)

@@ -13,6 +13,7 @@ import pytest
 
 from opkit.runtimes.rknn.rknnop import unpack
 from tests.check.target_repositories import edit
+from tests.marks import slow_first
 from tests.repositories import Repository, installed_opkit
 
 pytestmark = pytest.mark.slow
@@ -74,7 +75,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", slow_first(2, CHANGES))
 def test_input_of_compiler_is_built(change: str, repository: Repository) -> None:
     """A file can have an old timestamp, and zig and SCons have caches of their own."""
     library = repository.path / "build/x64/libmyoperator.so"

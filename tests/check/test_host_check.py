@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.check.target_repositories import check, counts, messages_of, need, write_faults
+from tests.marks import slow_first
 from tests.repositories import Repository, generate
 
 # Statement of compute for tensors of 1, 2, ... floats -> its message. On a board, all tensors
@@ -303,7 +304,7 @@ INCOMPLETE: dict[str, tuple[dict[str, tuple[str, str] | None], list[str]]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", INCOMPLETE)
+@pytest.mark.parametrize("name", slow_first(6, INCOMPLETE))
 def test_missing_cases_fail_check(name: str, small: Repository) -> None:
     edits, sentences = INCOMPLETE[name]
     edit(small, edits)

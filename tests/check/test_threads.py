@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.check.target_repositories import need
+from tests.marks import slow_first
 from tests.repositories import Repository, generate
 
 pytestmark = pytest.mark.slow
@@ -142,7 +143,7 @@ PARTS = {
 
 
 @pytest.mark.parametrize("runtimes", ["rknn2", "pplnn", "rknn, rknn2"])
-@pytest.mark.parametrize("threads", ["3", "auto"])
+@pytest.mark.parametrize("threads", slow_first(1, ["3", "auto"]))
 def test_independent_parts_pass(tmp_path: Path, runtimes: str, threads: str) -> None:
     status, output = check(repository(tmp_path, runtimes, threads), "quick=1")
     assert status == 0, output

@@ -36,6 +36,7 @@ from opkit.runtimes.rknn2.scons.toolkit_python import executor
 from opkit.runtimes.rknn2.simulator import SimulatedReference
 from opkit.runtimes.rknn2.toolkit2 import PACKAGES
 from tests.check.target_repositories import counts
+from tests.marks import sampled
 from tests.repositories import (
     EXAMPLES,
     ONNX_OPERATORS,
@@ -149,7 +150,8 @@ SELECTED_FAULT = """
 
 
 @pytest.mark.parametrize(
-    ("name", "target"), list(zip(OTHER_EXAMPLES, itertools.cycle(TARGETS), strict=False))
+    ("name", "target"),
+    sampled(zip(OTHER_EXAMPLES, itertools.cycle(TARGETS), strict=False), lambda each: each[0]),
 )
 def test_example_in_simulator(
     name: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

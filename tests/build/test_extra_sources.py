@@ -115,6 +115,7 @@ def test_checked_on_every_executor(mixed: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_source_changes_rebuild(mixed: Repository, tmp_path: Path) -> None:
     """The cases fail after a wrong change of a listed source, and of a flag alone."""
     copy = Repository(shutil.copytree(mixed.path, tmp_path / "Counted"))

@@ -86,6 +86,7 @@ def test_every_target(letter: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_makefile(letter: Repository) -> None:
     need("make", "make")
     need("gcc", "gcc")

@@ -277,6 +277,7 @@ def test_wrong_kernel(generated: Repository, tmp_path: Path, math: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_added_shape_repeats_the_failure(generated: Repository, tmp_path: Path) -> None:
     repository = generated.copy(tmp_path)
     write(repository, f"{RIGHT} if ({LAST} == 16) y->float32[0] = 9;")
@@ -290,6 +291,7 @@ def test_added_shape_repeats_the_failure(generated: Repository, tmp_path: Path) 
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_random_shapes(generated: Repository, tmp_path: Path) -> None:
     repository = generated.copy(tmp_path)
     printed = repository.scons("fuzz=70", "check").stdout

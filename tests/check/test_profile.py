@@ -25,6 +25,7 @@ from opkit.check.results import load
 from opkit.runtimes import parse
 from opkit.runtimes.invocation import Invocation, ProfiledKernel, RunOptions
 from opkit.testing import cases, uniform
+from tests.marks import slow_first
 from tests.repositories import Repository, generate
 
 KERNELS = ("CPU kernel", "CPU kernel, pplnn", "CPU kernel, rknn2")
@@ -210,7 +211,7 @@ def test_new_memory_is_allocation(busy: Repository, name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", slow_first(1, KERNELS))
 def test_halves_are_converted(busy: Repository, name: str) -> None:
     converts = name != "CPU kernel, rknn2"  # which gets float32
     halves, floats = (shares(busy, name, dtype) for dtype in ("float16", "float32"))

@@ -365,6 +365,7 @@ def test_git_keeps_the_bytes(scale: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_report_shows_the_reference(scale: Repository) -> None:
     scale.scons("-Q", "report")
     page = (scale.path / "build/report.html").read_text()
@@ -378,6 +379,7 @@ def test_mutate_runs_recorded_cases(scale: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_gdb_runs_a_recorded_case(scale: Repository) -> None:
     assert scale.scons("-Q", "gdb", "case=layer_2").stdout.splitlines()[-1].startswith("gdb ")
 

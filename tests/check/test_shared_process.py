@@ -188,6 +188,7 @@ def test_fault_in_shared_process(output: Callable[..., str]) -> None:
         ), text
 
 
+@pytest.mark.nightly
 def test_two_nodes_alternate(output: Callable[..., str]) -> None:
     text = output(SCALE, hooks=HOOKS)
     assert re.search(

@@ -171,6 +171,7 @@ def test_passes_on_target(twice: Repository) -> None:
     assert "CPU kernel, aarch64 4 " in output
 
 
+@pytest.mark.nightly
 def test_dependence_on_order(twice: Repository) -> None:
     """An odd count of threads takes the parts from the last one to the first."""
     write(twice, "*loop->sum = y[i];", "outputs->y.float32[outputs->y.size - 1] = sum;")
@@ -181,6 +182,7 @@ def test_dependence_on_order(twice: Repository) -> None:
     assert "CPU kernel of Twice, case 1: " not in output
 
 
+@pytest.mark.nightly
 def test_races_have_lines(twice: Repository) -> None:
     """Without a sanitizer, and whatever the timing: a case for each kind of part."""
     lines = [
@@ -233,6 +235,7 @@ def test_undivided_loop_has_note(twice: Repository) -> None:
     assert "add a case with more than `grain` elements for opkit_parallel_for" in output
 
 
+@pytest.mark.nightly
 def test_fault_in_thread_has_line(twice: Repository) -> None:
     line = write(twice, "if (begin == 1) { ((volatile float *)y)[loop->outputs->y.size] = 1; }")
     status, output = check(twice, "quick=1")
@@ -250,6 +253,7 @@ def test_undefined_behavior_in_threads_has_line(twice: Repository) -> None:
     assert f"twice_compute.h:{line}: signed integer overflow" in output
 
 
+@pytest.mark.nightly
 def test_memory_in_threads(twice: Repository) -> None:
     own = "float *own = (float *)malloc(4); *own = y[i]; y[i] = *own; free(own);"
     write(twice, own)
@@ -261,6 +265,7 @@ def test_memory_in_threads(twice: Repository) -> None:
     assert status == 0, output
 
 
+@pytest.mark.nightly
 def test_stray_thread_is_reported(twice: Repository) -> None:
     """The threads of the operator are known to the check; a kernel's own must end."""
     write(twice, "", "{ pthread_t own; pthread_create(&own, NULL, sleep_forever, NULL); }")

@@ -28,8 +28,8 @@ from tests.rknn_op.command import process
 __all__ = ["torch_python"]
 
 TABLE = architectures()
-BY_DAY = "raft, dynamo"
-WITH_MISTAKES = ("rt_detr, torchscript", "raft, torchscript")
+BY_DAY = "vit, dynamo"
+WITH_MISTAKES = ("rt_detr, torchscript", "raft, dynamo")
 TOOLKIT = os.environ.get(TOOLKIT_VARIABLE, "")
 
 

@@ -1031,6 +1031,7 @@ def test_toolkit_infers_shapes_behind_an_operator(
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @needs_toolkit
 def test_errors_of_the_toolkit(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
     nodes = [

@@ -37,6 +37,7 @@ def boxes(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     return repository
 
 
+@pytest.mark.nightly
 def test_cases_on_this_pc(boxes: Repository) -> None:
     checked = boxes.scons("check").stdout
     assert counts(checked) == {"CPU kernel": 49, "CPU kernel, pplnn": 49}

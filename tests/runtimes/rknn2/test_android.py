@@ -19,7 +19,7 @@ from opkit.runtimes.rknn2.report import built_plugins
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ANDROID_ABIS
 from opkit.toolchains.ndk import VARIABLES
-from tests.marks import quick_first
+from tests.marks import quick_first, slow_first
 from tests.repositories import ROOT, Repository, generate, generate_example
 from tests.toolchains.ndk_stand_in import R18B, make_ndk
 
@@ -221,7 +221,7 @@ def test_cxx_sources(abi: str, built: Repository, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("abi", ABIS)
-@pytest.mark.parametrize("name", ["mish", "grid_sample"])
+@pytest.mark.parametrize("name", slow_first(1, ["mish", "grid_sample"]))
 def test_library_operator(name: str, abi: str, tmp_path: Path) -> None:
     """Of an elementwise one, tables are measured with a clock; the other one has threads."""
     repository = generate_example(tmp_path, name, "rknn2")

@@ -186,7 +186,7 @@ def results(output: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("abi", ["armhf", "aarch64"])
+@pytest.mark.parametrize("abi", slow_first(1, ["armhf", "aarch64"]))
 def test_cases_run_in_runtime(
     abi: str, repository: Repository, toolkit: Path, fake: Callable[[str], Path]
 ) -> None:
@@ -230,6 +230,7 @@ esac
 """
 
 
+@pytest.mark.nightly
 def test_board(
     repository: Repository, toolkit: Path, fake: Callable[[str], Path], tmp_path: Path
 ) -> None:

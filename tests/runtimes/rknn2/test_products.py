@@ -193,6 +193,7 @@ def test_check_on_targets(copy: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_check_with_sanitizers(copy: Repository) -> None:
     need("gcc", "gcc libc6-dev")
     checked = copy.scons("sanitize=address,undefined", "quick=1", "check", path=os.environ["PATH"])

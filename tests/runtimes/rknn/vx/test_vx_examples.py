@@ -194,6 +194,7 @@ def test_scons_vx_shows_source_lines(copy_of: Callable[[str], Repository]) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_emulator_rebuilds_on_source_change(copy_of_fresh: Repository, tmp_path: Path) -> None:
     repository = Repository(copy_of_fresh.path, str(tmp_path / "site-packages"))
     shutil.copytree(installed_opkit(), repository.opkit)

@@ -76,6 +76,7 @@ def test_build_refuses_links(
     assert contents(outside) == before
 
 
+@pytest.mark.slow
 def test_editor_commands_are_not_written_through_a_link(
     copy_of_fresh: Repository, outside: Path
 ) -> None:

@@ -221,6 +221,7 @@ def test_scons_without_opkit_names_install_command(root: Path, tmp_path: Path) -
     assert built.exists()
 
 
+@pytest.mark.slow
 def test_scons_takes_the_repositorys_wheel(root: Path, tmp_path: Path) -> None:
     """With rknn-op and no installed opkit, SConstruct executes only the manifest's wheel."""
     template = tmp_path / "site/rknn_op/template"

@@ -123,12 +123,14 @@ def affine_grids(draw: st.DrawFn) -> Case:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(grid_samples())
 def test_random_grid_samples(tried: Case) -> None:
     assert problem(tried) == ""
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(roi_aligns())
 def test_random_roi_aligns(tried: Case) -> None:

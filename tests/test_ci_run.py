@@ -67,6 +67,7 @@ def run_pytest(*options: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("xdist")
 def test_shards_have_each_test_once() -> None:
     def collected(*options: str) -> list[str]:

@@ -108,6 +108,7 @@ OWN_FILES = {
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_every_file_of_all_runtimes_has_no_errors(tmp_path: Path) -> None:
     repository = generate(tmp_path, EVERYWHERE)
     for name, text in OWN_FILES.items():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from tests.check.target_repositories import counts, edit, problems
+from tests.marks import slow_first
 from tests.repositories import generate
 
 pytestmark = pytest.mark.slow
@@ -273,7 +274,7 @@ def test_printed_line_is_noted(checked: Checked) -> None:
     assert output.count(": prints ") == len(KERNELS)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", slow_first(1, KERNELS))
 def test_right_kernels_pass(kernel: str, checked: Checked) -> None:
     failed = {case for where, case in checked.messages if where == kernel}
     expected = {*FAULTS, *CHANGES} - WITHOUT_THREADS.get(kernel, set())

@@ -198,13 +198,13 @@ def shares(repository: Repository, name: str, dtype: str, **params: int) -> dict
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", slow_first(1, KERNELS))
 def test_slow_math_is_math(busy: Repository, name: str) -> None:
     assert shares(busy, name, "float32", rounds=50)["math"] > 0.9
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", slow_first(1, KERNELS))
 def test_new_memory_is_allocation(busy: Repository, name: str) -> None:
     # The pages are new in the math, which uses them first, but their cost is that of malloc.
     assert shares(busy, name, "float32", megabytes=100)["allocation"] > 0.7

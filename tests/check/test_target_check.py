@@ -140,6 +140,7 @@ def test_require_target_0(fresh: Repository) -> None:
     assert warnings == list(ABIS)
 
 
+@pytest.mark.nightly
 def test_failing_case_fails_with_require_target_0(
     copy_of_fresh: Repository,
 ) -> None:

@@ -132,6 +132,7 @@ def test_recorded_tensors(page: Path, tmp_path: Path) -> None:
 # ---- Models --------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("suffix", ["", "_old"])
 @pytest.mark.parametrize(
     ("name", "expected"),

@@ -21,6 +21,7 @@ from opkit.common.errors import OpkitError
 from rknn_op import own_opkit, template
 from rknn_op.creation.wheel import DISTRIBUTION, requirements, wheel
 from rknn_op.own_opkit import environment
+from tests.marks import slow_first
 from tests.repositories import ROOT, Repository, copy_template
 from tests.rknn_op.command import assert_error, rknn_op, succeeded
 from tests.rknn_op.older import change_wheel
@@ -160,7 +161,9 @@ def tool(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("through", ["", "other.txt"], ids=["directly", "through another file"])
+@pytest.mark.parametrize(
+    "through", slow_first(1, ["", "other.txt"]), ids=["directly", "through another file"]
+)
 def test_pin_installs_the_wheel_and_no_other(
     tool: str, through: str, made: Path, tmp_path: Path, index: str
 ) -> None:

@@ -96,6 +96,7 @@ def test_other_abi_has_a_folder_of_its_own(copy: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_failed_build_keeps_products_of_the_other_abi(copy: Repository) -> None:
     copy.scons("target=rk3568", "abi=armhf")
     (copy.path / "blend_compute.h").write_text("#error broken\n")
@@ -105,6 +106,7 @@ def test_failed_build_keeps_products_of_the_other_abi(copy: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_printed_products_are_of_the_built_abi(copy: Repository) -> None:
     def printed(*arguments: str) -> list[str]:
         result = subprocess.run(

@@ -128,6 +128,7 @@ def test_source_changes_rebuild(mixed: Repository, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_makefiles_and_editors_list_sources(mixed: Repository) -> None:
     need("make", "make")
     need("g++", "g++")
@@ -150,6 +151,7 @@ def test_makefiles_and_editors_list_sources(mixed: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_cxx_library_is_not_required(mixed: Repository, tmp_path: Path) -> None:
     copy = Repository(shutil.copytree(mixed.path, tmp_path / "Counted"))
     vector = CXX.replace("<array>", "<array>\n#include <vector>").replace(

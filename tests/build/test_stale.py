@@ -155,6 +155,7 @@ def test_clean_forgets_signatures(copy_of_fresh: Repository) -> None:
     assert library.read_bytes() == before
 
 
+@pytest.mark.nightly
 def test_changed_modules_of_tests_are_imported(copy_of_fresh: Repository) -> None:
     """Python's bytecode keeps whole seconds and the size of a source."""
     module = copy_of_fresh.path / "tests/helper.py"

@@ -281,6 +281,7 @@ def test_right_kernels_pass(kernel: str, checked: Checked) -> None:
     assert failed == expected | ({"initializer_file"} if kernel == "CPU kernel" else set())
 
 
+@pytest.mark.nightly
 def test_file_in_initializer_is_named(checked: Checked) -> None:
     message = " ".join(checked.messages["CPU kernel", "initializer_file"].split())
     assert re.match(
@@ -288,6 +289,7 @@ def test_file_in_initializer_is_named(checked: Checked) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_thread_local_variable_of_initializer_is_named(checked: Checked) -> None:
     assert re.search(
         r"note: CPU kernel: outside_compute\.h:\d+: the initializer writes 'scratch', which is "

@@ -194,6 +194,7 @@ def test_incomplete_runs_have_no_note(operator: Repository, options: list[str]) 
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_failed_run_has_no_note(operator: Repository) -> None:
     write(operator, [*WRONG, "y[0] = y[0] + 1;"], HELPERS)
     assert noted(operator.scons("-Q", "check", check=False).stdout) == ""

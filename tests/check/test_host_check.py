@@ -118,6 +118,7 @@ def test_workers_report_the_same(small: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_one_worker_needs_no_plugin(small: Repository) -> None:
     """No plugin of pytest is loaded here, which would take the option -n."""
     run = small.scons("check", "workers=1")
@@ -155,6 +156,7 @@ def test_param(x): ...
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_own_skips_and_xfails_are_valid(small: Repository) -> None:
     (small.path / "tests/test_own.py").write_text(OWN_OUTCOMES)
     run = check(small)

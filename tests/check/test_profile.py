@@ -221,6 +221,7 @@ def test_halves_are_converted(busy: Repository, name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_integers_of_librknnrt_are_converted(tmp_path: Path) -> None:
     description = (
         DESCRIPTION.replace("rknn, pplnn, ", "")
@@ -261,6 +262,7 @@ def test_report_has_a_profile_of_each_kernel_and_dtype(busy: Repository) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_check_builds_no_profiled_library(busy: Repository) -> None:
     for path in busy.path.glob("build/**/profiled/*"):
         if path.is_file():

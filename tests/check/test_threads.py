@@ -224,6 +224,7 @@ def test_atomic_operation_is_no_race(twice: Repository) -> None:
     assert "threads" not in output
 
 
+@pytest.mark.nightly
 def test_undivided_loop_has_note(twice: Repository) -> None:
     """Parts that start in the middle are wrong, but no case has one."""
     write(twice, "if (begin > 0) { y[i] = 0; }")

@@ -212,6 +212,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.nightly
 def test_ended_process_is_replaced(tmp_path: Path) -> None:
     command = (sys.executable, "-c", ENDS)
     kernel = SimulatedReference(parse(DIFFERENCE), Executor("simulator", command), tmp_path)
@@ -225,6 +226,7 @@ def test_ended_process_is_replaced(tmp_path: Path) -> None:
     kernel.close()
 
 
+@pytest.mark.nightly
 def test_tensors_named_like_parameters_of_numpy(tmp_path: Path) -> None:
     (tmp_path / "op.yml").write_text(DIFFERENCE)
     (tmp_path / "difference_reference.py").write_text(DIFFERENCE_REFERENCE)
@@ -318,6 +320,7 @@ def test_two_operators_in_a_model(outcomes: Mapping[str, Any]) -> None:
     assert outcomes["attributes in .rknn"] == [True, True]
 
 
+@pytest.mark.nightly
 def test_renamed_nodes(outcomes: Mapping[str, Any]) -> None:
     assert outcomes["renamed"] == "converted"
     assert sorted(outcomes["attributes of renamed"]) == ["outside", "points", "values"]
@@ -340,6 +343,7 @@ def test_scripts_from_the_command_line(operators: Callable[[str], Path]) -> None
     assert all((folder / f"m_{name}.rknn").stat().st_size > 1000 for name in names)
 
 
+@pytest.mark.nightly
 def test_model_without_dimensions(operators: Callable[[str], Path]) -> None:
     folder = operators("piecewise_linear")
     arguments = ["rknn2/make_onnx.py", "m.onnx", "x=", "points=-3,3", "values=0,1"]
@@ -422,6 +426,7 @@ def test_scons_check_without_toolkit(piecewise_linear: Repository) -> None:
     assert f".venv-rknn2/bin/pip install {PACKAGES}`" in readme
 
 
+@pytest.mark.nightly
 def test_version_of_toolkit_is_in_one_file() -> None:
     texts = [
         path

@@ -229,6 +229,7 @@ CASE = "case=7x31-uniform(-18,12)"
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_scons_vx_gdb_prints_command(example: Callable[..., Repository]) -> None:
     repository = example("exp", "rknn")
     folder = repository.path / "build/vx"
@@ -255,6 +256,7 @@ def test_gdb_stops_at_first_kernel_line(example: Callable[..., Repository]) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_vx_gdb_suggests_case_names(example: Callable[..., Repository]) -> None:
     refused = example("exp", "rknn").scons("vx-gdb", "case=7x31-uniform(-18,13)", check=False)
     assert "no test has a case '7x31-uniform(-18,13)'; closest matches: 7x31-unif" in refused.stderr

@@ -182,5 +182,5 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.write_line(textwrap.fill(line, 80, subsequent_indent="  "))
     if terminalreporter.config.option.markexpr == f"not {SLOW}":
         terminalreporter.write_line(
-            f"the {SLOW} tests: run them by `pytest -m {SLOW}`, or all by `pytest -m ''`"
+            f"the {SLOW} tests: run them by `pytest -m {SLOW}`, all by `pytest -m '' --{NIGHTLY}`"
         )

@@ -145,6 +145,7 @@ def test_recorded_lists_of_operators_are_those_of_the_toolkit(tmp_path: Path) ->
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_build(tmp_path: Path) -> None:
     run("benchmarks.build", "--runs", "1", "--warm", "--output", str(tmp_path))
     text = (tmp_path / "RESULTS.md").read_text()
@@ -241,6 +242,7 @@ def test_machine_description_omits_host_name() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_fuzz(tmp_path: Path) -> None:
     run("benchmarks.fuzz", "--mutants", "20", "--output", str(tmp_path))
     found = rows((tmp_path / "RESULTS.md").read_text())
@@ -344,6 +346,7 @@ def test_changes_of_every_source() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_mutations(tmp_path: Path) -> None:
     """They run in a copy; the share and the survivors are printed."""
     pytest.importorskip("coverage", minversion="7.13")
@@ -370,6 +373,7 @@ def test_mutations(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_models(tmp_path: Path) -> None:
     run("benchmarks.models", "scan", "--runs", "1", "--output", str(tmp_path))
     text = (tmp_path / "RESULTS.md").read_text()
@@ -400,6 +404,7 @@ def test_model_in_stages(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_phases(tmp_path: Path) -> None:
     run("benchmarks.phases", "--runs", "3", "--examples", "exp", "--output", str(tmp_path))
     text = (tmp_path / "RESULTS.md").read_text()

@@ -15,7 +15,6 @@ import pytest
 from opkit import testing
 from opkit.description.spec import TENSOR_DTYPES
 from tests.compiling import C_SOURCES
-from tests.marks import quick_first
 from tests.pages import assert_printed, blocks, console
 from tests.repositories import ROOT, Repository, generate
 
@@ -144,7 +143,8 @@ def repositories(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Re
     return made
 
 
-@pytest.mark.parametrize(("name", "command"), quick_first(1, COMMANDS))
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "command"), COMMANDS)
 def test_documented_command_output(
     repositories: Callable[[str], Repository], name: str, command: str
 ) -> None:

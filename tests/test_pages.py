@@ -22,6 +22,7 @@ from opkit import runtimes
 from rknn_op.cli import main
 from tests import test_docs
 from tests.check.target_repositories import need
+from tests.marks import slow_first
 from tests.models.models import detector
 from tests.pages import (
     PAGES,
@@ -177,14 +178,14 @@ def model_of_pytorch(folder: Path) -> None:
 
 
 SETTINGS = {
+    "operators": Setting(),
+    "updating": Setting(older_repository),
+    "pytorch": Setting(model_of_pytorch, failing=("rknn-op scan",)),
     "many": Setting(
         descriptions,
         words={"/mnt/team/rknn-op": Path("cache")},
         before={"rknn-op check --changed origin/main": publish_and_change},
     ),
-    "operators": Setting(),
-    "pytorch": Setting(model_of_pytorch, failing=("rknn-op scan",)),
-    "updating": Setting(older_repository),
 }
 """Page that is followed alone -> its setting."""
 
@@ -193,7 +194,7 @@ SETTINGS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", START)
+@pytest.mark.parametrize("name", slow_first(1, START))
 def test_new_user(name: str, tmp_path: Path) -> None:
     """The commands run in a new clone, in the environment that they make."""
     failing = ("rknn-op scan", *FAILING.get(name, ()))
@@ -203,7 +204,7 @@ def test_new_user(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", slow_first(2, SETTINGS))
 def test_commands_of_page(name: str, tmp_path: Path) -> None:
     setting = SETTINGS[name]
     setting.make(tmp_path)

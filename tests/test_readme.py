@@ -13,6 +13,7 @@ from opkit.runtimes.rknn import boards
 from opkit.runtimes.rknn2.chips import TARGETS
 from rknn_op.cli import VERBS
 from tests.conftest import SLOW
+from tests.marks import slow_first
 from tests.pages import PAGES, README, blocks, console, environment_of_a_user
 from tests.repositories import ROOT, Repository, generate
 from tests.test_pages import WALK
@@ -97,16 +98,19 @@ def test_generated_readme(fresh: Repository) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "description",
-    [
-        "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n",
-        "runtimes: [rknn2]\ninputs: {x: {type: VX_TYPE_TENSOR, dtype: int32}}\n"
-        "outputs: {y: {type: VX_TYPE_TENSOR}, z: {type: VX_TYPE_TENSOR, dtype: bool}}\n",
-        "elementwise: true\ninputs: {a: {type: VX_TYPE_TENSOR}, b: {type: VX_TYPE_TENSOR}}\n"
-        "outputs: {y: {type: VX_TYPE_TENSOR}}\n",
-        "runtimes: [rknn2]\ninputs: {x: {type: VX_TYPE_TENSOR}}\n"
-        "outputs: {y: {type: VX_TYPE_TENSOR, dtype: bool}}\n",
-    ],
-    ids=["both-kernels", "integers", "elementwise", "bool"],
+    slow_first(
+        2,
+        [
+            "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n",
+            "elementwise: true\ninputs: {a: {type: VX_TYPE_TENSOR}, b: {type: VX_TYPE_TENSOR}}\n"
+            "outputs: {y: {type: VX_TYPE_TENSOR}}\n",
+            "runtimes: [rknn2]\ninputs: {x: {type: VX_TYPE_TENSOR, dtype: int32}}\n"
+            "outputs: {y: {type: VX_TYPE_TENSOR}, z: {type: VX_TYPE_TENSOR, dtype: bool}}\n",
+            "runtimes: [rknn2]\ninputs: {x: {type: VX_TYPE_TENSOR}}\n"
+            "outputs: {y: {type: VX_TYPE_TENSOR, dtype: bool}}\n",
+        ],
+    ),
+    ids=["both-kernels", "elementwise", "integers", "bool"],
 )
 def test_first_edit_is_green(description: str, tmp_path: Path) -> None:
     """The user's edit as the README says; without a part of it, the check is red."""

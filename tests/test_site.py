@@ -14,6 +14,7 @@ from opkit import runtimes
 from rknn_op import cli
 from rknn_op.creation.description_schema import schema
 from tests.check.target_repositories import need
+from tests.marks import slow_first
 from tests.report.browser import look
 from tests.repositories import ROOT
 
@@ -33,7 +34,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", slow_first(1, WIDTHS))
 def test_pages_fit_and_load_nothing_from_elsewhere(site: Path, width: int) -> None:
     for page in SEEN:
         seen = look(site / f"{page}.html", width)

@@ -83,6 +83,7 @@ def test_invalid_limit(copy_of_fresh: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_programs_of_targets_and_sanitizers_are_shared(tmp_path: Path) -> None:
     """The second repository compiles nothing of opkit but main.c, which names the operator."""
     cache = tmp_path / "cache"

@@ -12,6 +12,7 @@ import pytest
 
 from opkit.build.compiler_output import Output
 from tests.check.target_repositories import edit, need
+from tests.marks import slow_first
 from tests.repositories import Repository, generate
 
 
@@ -35,6 +36,7 @@ def run_time_libraries(cache: Path) -> set[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_link_without_run_time_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiling zig's run-time library for each ABI takes most of a first build."""
     monkeypatch.setenv("ZIG_GLOBAL_CACHE_DIR", str(tmp_path / "zig"))
@@ -75,7 +77,7 @@ def test_undefined_behavior_stops_build(toolchain: str, copy_of_fresh: Repositor
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("toolchain", ["zig", "gnu"])
+@pytest.mark.parametrize("toolchain", slow_first(1, ["zig", "gnu"]))
 def test_discarded_const_is_warning(toolchain: str, copy_of_fresh: Repository) -> None:
     if toolchain == "gnu":
         need("gcc", "gcc")
@@ -133,6 +135,7 @@ NEWER_GLIBC = """\
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_newer_glibc_is_refused_in_packages_only(copy_of_fresh: Repository) -> None:
     need("x86_64-linux-gnu-gcc", "gcc")
     compute(copy_of_fresh, NEWER_GLIBC)

@@ -84,6 +84,7 @@ def test_gdb_stops_at_out_of_bounds_access(repository: Repository, tmp_path: Pat
     assert f"exp_compute.h:{line}\n" in printed
 
 
+@pytest.mark.slow
 def test_unknown_case_suggests_matches(repository: Repository) -> None:
     refused = repository.scons("gdb", "case=7x31-uniform(-18,13)", check=False)
     assert "no test has a case '7x31-uniform(-18,13)'; closest matches: 7x31-unif" in refused.stderr

@@ -77,6 +77,7 @@ def test_every_source_has_command(
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["mish", "resize_area"])
 def test_example_has_no_errors(name: str, unbuilt: Callable[[str], Repository]) -> None:
     repository = unbuilt(name)
@@ -107,6 +108,7 @@ OWN_FILES = {
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_every_file_of_all_runtimes_has_no_errors(tmp_path: Path) -> None:
     repository = generate(tmp_path, EVERYWHERE)
     for name, text in OWN_FILES.items():

@@ -104,6 +104,7 @@ def test_built_for_every_abi(mixed: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_checked_on_every_executor(mixed: Repository) -> None:
     need("qemu-arm-static", "qemu-user-static")
     need("g++", "g++")
@@ -114,6 +115,7 @@ def test_checked_on_every_executor(mixed: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_source_changes_rebuild(mixed: Repository, tmp_path: Path) -> None:
     """The cases fail after a wrong change of a listed source, and of a flag alone."""
     copy = Repository(shutil.copytree(mixed.path, tmp_path / "Counted"))
@@ -126,6 +128,7 @@ def test_source_changes_rebuild(mixed: Repository, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_makefiles_and_editors_list_sources(mixed: Repository) -> None:
     need("make", "make")
     need("g++", "g++")
@@ -148,6 +151,7 @@ def test_makefiles_and_editors_list_sources(mixed: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_cxx_library_is_not_required(mixed: Repository, tmp_path: Path) -> None:
     copy = Repository(shutil.copytree(mixed.path, tmp_path / "Counted"))
     vector = CXX.replace("<array>", "<array>\n#include <vector>").replace(

@@ -13,6 +13,7 @@ import pytest
 
 from opkit.runtimes.rknn.rknnop import unpack
 from tests.check.target_repositories import edit
+from tests.marks import slow_first
 from tests.repositories import Repository, installed_opkit
 
 pytestmark = pytest.mark.slow
@@ -74,7 +75,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", slow_first(2, CHANGES))
 def test_input_of_compiler_is_built(change: str, repository: Repository) -> None:
     """A file can have an old timestamp, and zig and SCons have caches of their own."""
     library = repository.path / "build/x64/libmyoperator.so"
@@ -154,6 +155,7 @@ def test_clean_forgets_signatures(copy_of_fresh: Repository) -> None:
     assert library.read_bytes() == before
 
 
+@pytest.mark.nightly
 def test_changed_modules_of_tests_are_imported(copy_of_fresh: Repository) -> None:
     """Python's bytecode keeps whole seconds and the size of a source."""
     module = copy_of_fresh.path / "tests/helper.py"
@@ -165,6 +167,7 @@ def test_changed_modules_of_tests_are_imported(copy_of_fresh: Repository) -> Non
         assert copy_of_fresh.scons("check", check=False).returncode == status
 
 
+@pytest.mark.nightly
 def test_age_of_packages(copy_of_fresh: Repository) -> None:
     """The check builds for this PC only, so a package can be older than the checked sources."""
     package = copy_of_fresh.path / "build/rv1126/MyOperator.rknnop"

@@ -69,6 +69,7 @@ def letter(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_params_from_128(letter: Repository) -> None:
     need("gcc", "gcc")
     run = letter.scons("check", "quick=1", "sanitize=undefined", path=os.environ["PATH"])
@@ -85,6 +86,7 @@ def test_every_target(letter: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_makefile(letter: Repository) -> None:
     need("make", "make")
     need("gcc", "gcc")

@@ -61,6 +61,7 @@ def test_second_repository_uses_cache(
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_cache_key_has_all_inputs(copy_of_fresh: Repository) -> None:
     """SCons' key has the files that it finds itself; the compiler must not read others."""
     copy_of_fresh.scons("-c")

@@ -65,6 +65,7 @@ def test_every_runtime_runs_on_its_default_target(tmp_path: Path) -> None:
     assert " a sample" not in printed
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("qemu", "xdist")
 def test_sample_of_many_cases(copy_of_fresh: Repository) -> None:
     (copy_of_fresh.path / "tests/test_myoperator.py").write_text(many_cases(BUDGET + 20))
@@ -96,6 +97,7 @@ def test_failure_on_chip_fails(copy_of_fresh: Repository) -> None:
     assert not re.search(r"^CPU kernel of MyOperator, case ", run.stdout, re.MULTILINE)
 
 
+@pytest.mark.nightly
 def test_missing_emulator_is_one_line(tmp_path: Path) -> None:
     repository = generate(tmp_path, THREE)
     run = repository.scons("-Q", "check")

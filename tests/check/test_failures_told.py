@@ -103,6 +103,7 @@ def test_failures_of_a_shape_name_it_and_its_look(told: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_mistake_of_the_reference_is_told_once(told: Repository) -> None:
     printed, groups = check(told, reference=WRONG_SHAPE)
     assert groups.count("output_shapes says (3,)") == 1
@@ -122,6 +123,7 @@ def test_passing_check_is_one_row(told: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_verbose_check_shows_every_case(told: Repository) -> None:
     printed = told.scons("-Q", "check", "quick=1", "verbose=1").stdout
     row = r"^CPU kernel +\d+-uniform-mode=\d +0 +0 .* [mu]s$"
@@ -129,6 +131,7 @@ def test_verbose_check_shows_every_case(told: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_verbose_check_shows_every_failure(told: Repository) -> None:
     with changed(told, reference=WRONG_SHAPE):
         run = told.scons("-Q", "check", "verbose=1", check=False)
@@ -137,6 +140,7 @@ def test_verbose_check_shows_every_failure(told: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_single_failure_is_shown_by_pytest(
     told: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from tests.check.target_repositories import counts, edit, problems
+from tests.marks import slow_first
 from tests.repositories import generate
 
 pytestmark = pytest.mark.slow
@@ -273,13 +274,14 @@ def test_printed_line_is_noted(checked: Checked) -> None:
     assert output.count(": prints ") == len(KERNELS)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", slow_first(1, KERNELS))
 def test_right_kernels_pass(kernel: str, checked: Checked) -> None:
     failed = {case for where, case in checked.messages if where == kernel}
     expected = {*FAULTS, *CHANGES} - WITHOUT_THREADS.get(kernel, set())
     assert failed == expected | ({"initializer_file"} if kernel == "CPU kernel" else set())
 
 
+@pytest.mark.nightly
 def test_file_in_initializer_is_named(checked: Checked) -> None:
     message = " ".join(checked.messages["CPU kernel", "initializer_file"].split())
     assert re.match(
@@ -287,6 +289,7 @@ def test_file_in_initializer_is_named(checked: Checked) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_thread_local_variable_of_initializer_is_named(checked: Checked) -> None:
     assert re.search(
         r"note: CPU kernel: outside_compute\.h:\d+: the initializer writes 'scratch', which is "

@@ -17,6 +17,7 @@ from opkit.check.results import Result
 from opkit.check.traits import CaseTraits, TensorTraits
 from opkit.runtimes.invocation import STACK_SIZE, Usage
 from opkit.testing import Case, Operator, run_cpu_kernel
+from tests.marks import slow_first
 from tests.repositories import Repository, generate
 
 DESCRIPTION = """\
@@ -204,7 +205,7 @@ def test_right_kernels_have_no_note(greedy: Repository) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["FRAME_OF_6_MB", "ANY_LENGTH", "RECURSION"])
+@pytest.mark.parametrize("way", slow_first(1, ["FRAME_OF_6_MB", "ANY_LENGTH", "RECURSION"]))
 def test_overflow_of_stack(greedy: Repository, way: str) -> None:
     greedy.scons("-Q", "quick=1", "target=x64")
     size = 1 if way == "FRAME_OF_6_MB" else LARGE

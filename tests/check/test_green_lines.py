@@ -9,6 +9,7 @@ import pytest
 
 from opkit.check import line_counts
 from opkit.check.line_coverage import FileCoverage, note
+from tests.marks import slow_first
 from tests.repositories import Repository, generate
 
 DESCRIPTION = """\
@@ -186,19 +187,21 @@ def test_lines_are_named_and_shown(operator: Repository) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [["case=1-float32-ramp"], ["quick=1"]], ids=str)
+@pytest.mark.parametrize("options", slow_first(1, [["case=1-float32-ramp"], ["quick=1"]]), ids=str)
 def test_incomplete_runs_have_no_note(operator: Repository, options: list[str]) -> None:
     write(operator, WRONG, HELPERS)
     assert noted(operator.scons("-Q", "check", "verbose=1", *options).stdout) == ""
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_failed_run_has_no_note(operator: Repository) -> None:
     write(operator, [*WRONG, "y[0] = y[0] + 1;"], HELPERS)
     assert noted(operator.scons("-Q", "check", check=False).stdout) == ""
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("xdist")
 def test_lines_are_merged_over_processes(operator: Repository) -> None:
     write(operator, RIGHT, CHECKS)

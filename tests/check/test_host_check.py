@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.check.target_repositories import check, counts, messages_of, need, write_faults
+from tests.marks import slow_first
 from tests.repositories import Repository, generate
 
 # Statement of compute for tensors of 1, 2, ... floats -> its message. On a board, all tensors
@@ -99,6 +100,7 @@ def errors(output: str) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("xdist")
 def test_workers_report_the_same(small: Repository) -> None:
     """The table, the counts and the skipped cases equal those of one process."""
@@ -116,6 +118,7 @@ def test_workers_report_the_same(small: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_one_worker_needs_no_plugin(small: Repository) -> None:
     """No plugin of pytest is loaded here, which would take the option -n."""
     run = small.scons("check", "workers=1")
@@ -153,6 +156,7 @@ def test_param(x): ...
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_own_skips_and_xfails_are_valid(small: Repository) -> None:
     (small.path / "tests/test_own.py").write_text(OWN_OUTCOMES)
     run = check(small)
@@ -302,7 +306,7 @@ INCOMPLETE: dict[str, tuple[dict[str, tuple[str, str] | None], list[str]]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", INCOMPLETE)
+@pytest.mark.parametrize("name", slow_first(6, INCOMPLETE))
 def test_missing_cases_fail_check(name: str, small: Repository) -> None:
     edits, sentences = INCOMPLETE[name]
     edit(small, edits)
@@ -379,6 +383,7 @@ runtimes: [rknn, pplnn]
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_tables_of_long_names_have_80_columns(tmp_path: Path) -> None:
     repository = generate(tmp_path, LONG_NAMES)
     usage = repository.scons("-Q", "-h").stdout

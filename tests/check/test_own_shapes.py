@@ -20,6 +20,7 @@ from opkit.check.tolerance import EXACT, Tolerance
 from opkit.runtimes.invocation import Array, Invocation, RunResult
 from opkit.testing import Case, Operator, cases, integers, uniform
 from tests.check.python_kernels import PythonKernel, write_operator
+from tests.marks import slow_first
 from tests.repositories import Repository, generate
 
 DESCRIPTION = """\
@@ -259,7 +260,7 @@ def test_right_kernel_is_quiet(generated: Repository) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("math", WRONG)
+@pytest.mark.parametrize("math", slow_first(3, WRONG))
 def test_wrong_kernel(generated: Repository, tmp_path: Path, math: str) -> None:
     elements, problem = WRONG[math]
     repository = generated.copy(tmp_path)
@@ -276,6 +277,7 @@ def test_wrong_kernel(generated: Repository, tmp_path: Path, math: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_added_shape_repeats_the_failure(generated: Repository, tmp_path: Path) -> None:
     repository = generated.copy(tmp_path)
     write(repository, f"{RIGHT} if ({LAST} == 16) y->float32[0] = 9;")
@@ -289,6 +291,7 @@ def test_added_shape_repeats_the_failure(generated: Repository, tmp_path: Path) 
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_random_shapes(generated: Repository, tmp_path: Path) -> None:
     repository = generated.copy(tmp_path)
     printed = repository.scons("fuzz=70", "check").stdout

@@ -25,6 +25,7 @@ from opkit.check.results import load
 from opkit.runtimes import parse
 from opkit.runtimes.invocation import Invocation, ProfiledKernel, RunOptions
 from opkit.testing import cases, uniform
+from tests.marks import slow_first
 from tests.repositories import Repository, generate
 
 KERNELS = ("CPU kernel", "CPU kernel, pplnn", "CPU kernel, rknn2")
@@ -197,20 +198,20 @@ def shares(repository: Repository, name: str, dtype: str, **params: int) -> dict
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", slow_first(1, KERNELS))
 def test_slow_math_is_math(busy: Repository, name: str) -> None:
     assert shares(busy, name, "float32", rounds=50)["math"] > 0.9
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", slow_first(1, KERNELS))
 def test_new_memory_is_allocation(busy: Repository, name: str) -> None:
     # The pages are new in the math, which uses them first, but their cost is that of malloc.
     assert shares(busy, name, "float32", megabytes=100)["allocation"] > 0.7
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", slow_first(1, KERNELS))
 def test_halves_are_converted(busy: Repository, name: str) -> None:
     converts = name != "CPU kernel, rknn2"  # which gets float32
     halves, floats = (shares(busy, name, dtype) for dtype in ("float16", "float32"))
@@ -220,6 +221,7 @@ def test_halves_are_converted(busy: Repository, name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_integers_of_librknnrt_are_converted(tmp_path: Path) -> None:
     description = (
         DESCRIPTION.replace("rknn, pplnn, ", "")
@@ -260,6 +262,7 @@ def test_report_has_a_profile_of_each_kernel_and_dtype(busy: Repository) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_check_builds_no_profiled_library(busy: Repository) -> None:
     for path in busy.path.glob("build/**/profiled/*"):
         if path.is_file():

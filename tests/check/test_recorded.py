@@ -365,6 +365,7 @@ def test_git_keeps_the_bytes(scale: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_report_shows_the_reference(scale: Repository) -> None:
     scale.scons("-Q", "report")
     page = (scale.path / "build/report.html").read_text()
@@ -372,16 +373,19 @@ def test_report_shows_the_reference(scale: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_mutate_runs_recorded_cases(scale: Repository) -> None:
     assert "your cases notice" in scale.scons("-Q", "check", "mutate=2").stdout
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_gdb_runs_a_recorded_case(scale: Repository) -> None:
     assert scale.scons("-Q", "gdb", "case=layer_2").stdout.splitlines()[-1].startswith("gdb ")
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_sanitizers_run_recorded_cases(scale: Repository) -> None:
     need("gcc", "gcc")
     checked = scale.scons(
@@ -392,6 +396,7 @@ def test_sanitizers_run_recorded_cases(scale: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_simulator_runs_recorded_cases(scale: Repository) -> None:
     checked = scale.scons("-Q", f"rknn2_python={toolkit_python()}", "check", "verbose=1").stdout
     assert [row[1] for row in table(checked) if row[0] == "simulator, rk3588"] == [

@@ -88,6 +88,7 @@ def test_single_sanitizer(copy_of_fresh: Repository) -> None:
     assert list(counts(run.stdout)) == ["CPU kernel", "CPU kernel, undefined"]
 
 
+@pytest.mark.nightly
 def test_fault_kinds(tmp_path: Path) -> None:
     names = ["USE_AFTER_FREE", "FREE_TWICE", "STACK_OVERFLOW", "MAP_PAST_END", "FREE_FOREIGN"]
     run = check(faults_repository(tmp_path, names), "sanitize=address,undefined", "verbose=1")

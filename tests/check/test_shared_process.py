@@ -139,6 +139,7 @@ def test_kernel_without_state_passes(output: Callable[..., str]) -> None:
     assert "in the same process" not in output(SCALE)
 
 
+@pytest.mark.nightly
 def test_table_of_first_params(output: Callable[..., str]) -> None:
     text = output(FIRST_PARAMS)
     for kernel in KERNELS:
@@ -152,6 +153,7 @@ def test_table_of_first_params(output: Callable[..., str]) -> None:
     assert "3 passed, 1 error" in text
 
 
+@pytest.mark.nightly
 def test_size_of_first_case(output: Callable[..., str]) -> None:
     text = output(FIRST_SIZE)
     for kernel in KERNELS:
@@ -164,6 +166,7 @@ def test_size_of_first_case(output: Callable[..., str]) -> None:
         ), text
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("xdist")
 def test_workers_report_state(output: Callable[..., str]) -> None:
     """The first of the workers runs the first and the third case."""
@@ -185,6 +188,7 @@ def test_fault_in_shared_process(output: Callable[..., str]) -> None:
         ), text
 
 
+@pytest.mark.nightly
 def test_two_nodes_alternate(output: Callable[..., str]) -> None:
     text = output(SCALE, hooks=HOOKS)
     assert re.search(
@@ -196,6 +200,7 @@ def test_two_nodes_alternate(output: Callable[..., str]) -> None:
     ), text
 
 
+@pytest.mark.nightly
 def test_state_on_another_instruction_set(output: Callable[..., str]) -> None:
     target_repositories.need("qemu-arm-static", "qemu-user-static")
     text = output(FIRST_PARAMS, "target=rv1126")

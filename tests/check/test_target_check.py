@@ -30,6 +30,7 @@ from tests.check.target_repositories import (
     script,
 )
 from tests.check.test_testing import MESSAGES
+from tests.marks import slow_first
 from tests.repositories import Repository
 from tests.time_limits import LONG
 
@@ -54,7 +55,7 @@ def qemu() -> None:
 
 
 @pytest.mark.usefixtures("qemu")
-@pytest.mark.parametrize("name", ["row_mean", "truncate_div"])
+@pytest.mark.parametrize("name", slow_first(1, ["row_mean", "truncate_div"]))
 def test_example_passes_on_all_targets(name: str, example: Callable[..., Repository]) -> None:
     """All cases; a sample of the other examples' runs in tests/build/test_build.py."""
     need("gcc", "gcc")
@@ -139,6 +140,7 @@ def test_require_target_0(fresh: Repository) -> None:
     assert warnings == list(ABIS)
 
 
+@pytest.mark.nightly
 def test_failing_case_fails_with_require_target_0(
     copy_of_fresh: Repository,
 ) -> None:

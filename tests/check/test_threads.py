@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.check.target_repositories import need
+from tests.marks import slow_first
 from tests.repositories import Repository, generate
 
 pytestmark = pytest.mark.slow
@@ -142,7 +143,7 @@ PARTS = {
 
 
 @pytest.mark.parametrize("runtimes", ["rknn2", "pplnn", "rknn, rknn2"])
-@pytest.mark.parametrize("threads", ["3", "auto"])
+@pytest.mark.parametrize("threads", slow_first(1, ["3", "auto"]))
 def test_independent_parts_pass(tmp_path: Path, runtimes: str, threads: str) -> None:
     status, output = check(repository(tmp_path, runtimes, threads), "quick=1")
     assert status == 0, output
@@ -150,6 +151,7 @@ def test_independent_parts_pass(tmp_path: Path, runtimes: str, threads: str) -> 
     assert "no effect" not in output
 
 
+@pytest.mark.nightly
 def test_parts_fit_stack_of_check(twice: Repository) -> None:
     """The calling thread, which has a small stack, runs parts, too."""
     statement = 'char bytes[{} << 10]; __asm__ volatile("" : : "r"(bytes) : "memory");'
@@ -169,6 +171,7 @@ def test_passes_on_target(twice: Repository) -> None:
     assert "CPU kernel, aarch64 4 " in output
 
 
+@pytest.mark.nightly
 def test_dependence_on_order(twice: Repository) -> None:
     """An odd count of threads takes the parts from the last one to the first."""
     write(twice, "*loop->sum = y[i];", "outputs->y.float32[outputs->y.size - 1] = sum;")
@@ -179,6 +182,7 @@ def test_dependence_on_order(twice: Repository) -> None:
     assert "CPU kernel of Twice, case 1: " not in output
 
 
+@pytest.mark.nightly
 def test_races_have_lines(twice: Repository) -> None:
     """Without a sanitizer, and whatever the timing: a case for each kind of part."""
     lines = [
@@ -212,6 +216,7 @@ def test_races_have_lines(twice: Repository) -> None:
         assert not memory or re.match(race, problem), problem[:500]
 
 
+@pytest.mark.nightly
 def test_atomic_operation_is_no_race(twice: Repository) -> None:
     write(twice, "__atomic_store_n((int *)loop->sum, 0, __ATOMIC_RELAXED);")
     status, output = check(twice)
@@ -219,6 +224,7 @@ def test_atomic_operation_is_no_race(twice: Repository) -> None:
     assert "threads" not in output
 
 
+@pytest.mark.nightly
 def test_undivided_loop_has_note(twice: Repository) -> None:
     """Parts that start in the middle are wrong, but no case has one."""
     write(twice, "if (begin > 0) { y[i] = 0; }")
@@ -230,6 +236,7 @@ def test_undivided_loop_has_note(twice: Repository) -> None:
     assert "add a case with more than `grain` elements for opkit_parallel_for" in output
 
 
+@pytest.mark.nightly
 def test_fault_in_thread_has_line(twice: Repository) -> None:
     line = write(twice, "if (begin == 1) { ((volatile float *)y)[loop->outputs->y.size] = 1; }")
     status, output = check(twice, "quick=1")
@@ -239,6 +246,7 @@ def test_fault_in_thread_has_line(twice: Repository) -> None:
     assert "just past the end of output 'y'" in output
 
 
+@pytest.mark.nightly
 def test_undefined_behavior_in_threads_has_line(twice: Repository) -> None:
     line = write(twice, "volatile int big = 2147483647; if (begin > 0) { big = big + 1; }")
     status, output = check(twice)
@@ -246,6 +254,7 @@ def test_undefined_behavior_in_threads_has_line(twice: Repository) -> None:
     assert f"twice_compute.h:{line}: signed integer overflow" in output
 
 
+@pytest.mark.nightly
 def test_memory_in_threads(twice: Repository) -> None:
     own = "float *own = (float *)malloc(4); *own = y[i]; y[i] = *own; free(own);"
     write(twice, own)
@@ -257,6 +266,7 @@ def test_memory_in_threads(twice: Repository) -> None:
     assert status == 0, output
 
 
+@pytest.mark.nightly
 def test_stray_thread_is_reported(twice: Repository) -> None:
     """The threads of the operator are known to the check; a kernel's own must end."""
     write(twice, "", "{ pthread_t own; pthread_create(&own, NULL, sleep_forever, NULL); }")
@@ -274,6 +284,7 @@ def test_sanitizer_finds_race(twice: Repository) -> None:
     assert f"in twice_part, twice_compute.h:{line}" in output
 
 
+@pytest.mark.nightly
 def test_sanitizer_accepts_independent_parts(twice: Repository) -> None:
     need("gcc", "gcc")
     status, output = check(twice, "sanitize=thread", "quick=1")
@@ -291,6 +302,7 @@ def test_math_without_loop_has_note(twice: Repository) -> None:
     assert f"note: twice_compute.h: {note}" in output
 
 
+@pytest.mark.nightly
 def test_elementwise_loop_is_no_race(tmp_path: Path) -> None:
     """Its parts share opkit's caches of what the processor has."""
     elementwise = "elementwise: true\nruntimes: [rknn2, pplnn]\nthreads: 3\n"

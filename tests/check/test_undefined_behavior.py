@@ -98,6 +98,7 @@ def test_option_turns_reports_off(copy_of_fresh: Repository, option: str) -> Non
     assert copy_of_fresh.scons("check", option).returncode == 0
 
 
+@pytest.mark.nightly
 def test_product_is_not_instrumented(copy_of_fresh: Repository) -> None:
     copy_of_fresh.scons("target=x64")
     build = copy_of_fresh.path / "build"
@@ -117,6 +118,7 @@ def test_every_runtime_reports(tmp_path: Path) -> None:
     repository.scons("check", "sanitize=none")
 
 
+@pytest.mark.nightly
 def test_product_may_differ_within_tolerance(copy_of_fresh: Repository) -> None:
     compute = copy_of_fresh.path / "myoperator_compute.h"
     element = "inputs->input.float32[i];"
@@ -131,6 +133,7 @@ def test_product_may_differ_within_tolerance(copy_of_fresh: Repository) -> None:
     assert "9 of 9 elements of output 'output' are wrong" in refused.stdout
 
 
+@pytest.mark.nightly
 def test_gcc_reports(tmp_path: Path) -> None:
     need("gcc", "gcc libc6-dev")
     repository = generate(tmp_path, f"{DESCRIPTION}runtimes: [rknn]\n")

@@ -342,6 +342,7 @@ def reference(inputs, params):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_first_check_of_right_math_is_green(tmp_path: Path) -> None:
     """No generated case has an axis beyond the tensors' rank, or a negative size."""
     flip = generate(tmp_path, BLOCK_FLIP)

@@ -205,6 +205,7 @@ def test_math_without_halves(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_check_of_the_board_computes_in_halves(tmp_path: Path) -> None:
     """The same cases hold on the PC, in floats, and not on the board."""
     repository = generate(tmp_path, DESCRIPTION.format(elementwise="elementwise: true\n"))

@@ -53,6 +53,7 @@ def free(names: set[str]) -> set[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_macros_of_command_lines_are_refused(commands: list[str]) -> None:
     files = files_of(parse(described("Flagged")))
     makefiles = [text for path, text in files.items() if path.startswith("makefile")]

@@ -18,7 +18,7 @@ from opkit.toolchains.abi import ABIS, Abi
 from tests.compiling import compile_c
 from tests.description.descriptions import RUNTIMES, documents
 from tests.files.texts import DECLARATIONS, INCLUDES, STUB, generated_files, once_only_files
-from tests.marks import quick_first
+from tests.marks import quick_first, slow_first
 
 FIXED = ("register_all", "riscv", "x86", "onnx")
 """The names of files that every repository has."""
@@ -122,7 +122,7 @@ def test_code_of_any_description_compiles(runtime: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("runtime", slow_first(1, RUNTIMES))
 def test_code_of_any_description_compiles_everywhere(runtime: str, tmp_path: Path) -> None:
     abis = [ABIS[name] for name in abis_of(runtime)]
     assert_all_compile(tmp_path / "all", runtime, abis, count=20, number=2)

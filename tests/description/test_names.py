@@ -30,7 +30,7 @@ from tests.files.texts import (
     generated_files,
     once_only_files,
 )
-from tests.marks import quick_first
+from tests.marks import quick_first, slow_first
 from tests.runtimes.rknn.vx.test_vx_names import LANGUAGE
 
 RUNTIMES = ("rknn", "rknn2", "pplnn")
@@ -208,7 +208,7 @@ def test_free_names_of_params_compile(runtime: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("section", ["inputs", "outputs", "params"])
+@pytest.mark.parametrize("section", slow_first(1, ["inputs", "outputs", "params"]))
 @pytest.mark.parametrize(
     ("runtime", "abi"),
     [("rknn", "armhf"), ("rknn2", "aarch64"), ("pplnn", "riscv64")],

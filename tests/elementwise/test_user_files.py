@@ -147,6 +147,7 @@ def test_lint(repository: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_check(repository: Repository) -> None:
     """As generated, with real math, and without the key, on all runtimes."""
     path = repository.path

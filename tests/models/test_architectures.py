@@ -1,6 +1,6 @@
 """Published architectures from PyTorch to a converted model, as docs/evidence.md says.
 
-`--nightly` runs all of them, else two.
+`--nightly` runs all of them, else one.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from docs.site.evidence import architectures
+from tests.marks import slow_first
 from tests.models.architecture_table import (
     EXPORTERS,
     TOOLKIT_VARIABLE,
@@ -27,7 +28,8 @@ from tests.rknn_op.command import process
 __all__ = ["torch_python"]
 
 TABLE = architectures()
-NOT_NIGHTLY = ("rt_detr, torchscript", "raft, dynamo")
+BY_DAY = "vit, dynamo"
+WITH_MISTAKES = ("rt_detr, torchscript", "raft, dynamo")
 TOOLKIT = os.environ.get(TOOLKIT_VARIABLE, "")
 
 
@@ -77,16 +79,13 @@ def test_table_has_all_architectures(torch_python: str) -> None:
 @pytest.mark.skipif(not TOOLKIT, reason=f"{TOOLKIT_VARIABLE} names no Python")
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(each, marks=[] if each in NOT_NIGHTLY else [pytest.mark.nightly])
-        for each in TABLE
-    ],
+    slow_first(1, [BY_DAY, *(each for each in TABLE if each != BY_DAY)]),
 )
 def test_row(name: str, torch_python: str, tmp_path: Path) -> None:
     toolkit = with_torch(TOOLKIT, torch_python, tmp_path / "toolkit")
     model = export(torch_python, name, tmp_path)
     assert row(model, toolkit) == TABLE[name]
-    if name in NOT_NIGHTLY:
+    if name in WITH_MISTAKES:
         assert_mistakes_are_named(model)
 
 

@@ -1008,6 +1008,7 @@ def test_impossible_attributes(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_library_operator_is_green(tmp_path: Path) -> None:
     path, _ = created(detection_head(), tmp_path, "--op", "GridSample", "--quantize")
     result = Repository(path).scons("check", "quick=1")

@@ -1013,6 +1013,7 @@ def test_toolkit_simulates_the_grafted_model(
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @needs_toolkit
 def test_toolkit_with_filled_inputs(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
     file = saved(deformed(), tmp_path)
@@ -1021,6 +1022,7 @@ def test_toolkit_with_filled_inputs(tmp_path: Path, repositories: Mapping[str, P
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @needs_toolkit
 def test_toolkit_infers_shapes_behind_an_operator(
     tmp_path: Path, repositories: Mapping[str, Path]
@@ -1031,6 +1033,7 @@ def test_toolkit_infers_shapes_behind_an_operator(
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @needs_toolkit
 def test_errors_of_the_toolkit(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
     nodes = [

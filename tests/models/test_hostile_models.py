@@ -65,7 +65,7 @@ MESSAGES = {
     "graph with an unknown node": r"""node 'a' reads 'a"b\'c\n\t\r\x1b]0;title\x07""",
     "graph with two nodes of a name": "two nodes have the name 'a'",
 }
-SLOW = {"a million nodes"}
+LONG = {"a million nodes"}
 
 
 def scan(*arguments: object) -> Result:
@@ -74,7 +74,7 @@ def scan(*arguments: object) -> Result:
 
 
 def marked(name: str) -> object:
-    return pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else [])
+    return pytest.param(name, marks=[pytest.mark.slow, pytest.mark.nightly] if name in LONG else [])
 
 
 def tree(folder: Path) -> set[Path]:

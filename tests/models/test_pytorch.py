@@ -132,6 +132,7 @@ def test_recorded_tensors(page: Path, tmp_path: Path) -> None:
 # ---- Models --------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("suffix", ["", "_old"])
 @pytest.mark.parametrize(
     ("name", "expected"),
@@ -184,6 +185,7 @@ def assert_grafted(folder: Path, name: str, operators: dict[str, int]) -> None:
     assert (folder / f"{name}_out.rknn").exists() == bool(TOOLKIT)
 
 
+@pytest.mark.nightly
 def test_vision_transformer(sequences: Path) -> None:
     """From opset 23 on, attention is one node; the converter reads opset 19."""
     made = process("create", "--from", "vit.onnx", "--all", "-p", "vit", cwd=sequences)

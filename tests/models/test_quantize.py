@@ -389,6 +389,7 @@ def test_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @needs_toolkit
 def test_selection_behind_a_convolution(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
     """TopK gets the steps of int8: its outputs are those of the rounded numbers."""
@@ -432,6 +433,7 @@ def test_selection_behind_a_convolution(tmp_path: Path, repositories: Mapping[st
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @needs_toolkit
 def test_errors_of_the_toolkit(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
     nodes = [

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from opkit.check.session import FILE, LOG, Session, command
-from tests.marks import quick_first
+from tests.marks import quick_first, slow_first
 from tests.processes import marked
 from tests.repositories import Repository, generate, installed_opkit
 
@@ -112,6 +112,7 @@ def printed(run: subprocess.CompletedProcess[str]) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_good_cases_notice_all(repository: Repository) -> None:
     write(repository, GOOD).scons("target=x64")
     before = snapshot(repository.path)
@@ -125,6 +126,7 @@ def test_good_cases_notice_all(repository: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_survivor_is_named_with_its_line(repository: Repository) -> None:
     run = write(repository, WEAK).scons("check", "mutate=99")
     assert run.returncode == 0
@@ -135,7 +137,7 @@ def test_survivor_is_named_with_its_line(repository: Repository) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("runtime", ["pplnn", "rknn2"])
+@pytest.mark.parametrize("runtime", slow_first(1, ["pplnn", "rknn2"]))
 def test_first_runtime(tmp_path: Path, runtime: str) -> None:
     description = DESCRIPTION.format(runtime=RUNTIMES[runtime])
     repository = write(generate(tmp_path, description), GOOD)
@@ -187,6 +189,7 @@ LOOP = """\
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_endless_loop_is_noticed(repository: Repository, tmp_path: Path) -> None:
     """Dropping `i++` makes one; the time of a kernel is short then."""
     path = tmp_path / "Bend"

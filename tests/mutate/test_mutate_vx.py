@@ -98,11 +98,13 @@ def test_sources_to_change(more: str, paths: list[str]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_cases_of_one_row_do_not_notice_the_axes(repository: Repository) -> None:
     assert {*survivors(repository, "(7,)")} >= AXES
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_cases_of_several_rows_notice_all(repository: Repository) -> None:
     assert survivors(repository, "(2, 3, 10)") == SATURATES
 

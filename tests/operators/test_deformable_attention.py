@@ -19,7 +19,7 @@ from tests.models.models import constant, model, saved, value
 from tests.operators.calls.attention import deformable_attention_cases
 from tests.operators.oracle import Built, Call, run_by_onnxruntime
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 SAMPLING = {"mode": "linear", "padding_mode": "zeros", "align_corners": 0}
 

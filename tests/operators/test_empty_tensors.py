@@ -14,6 +14,7 @@ from opkit.check.cases import Case
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator
 from opkit.runtimes.invocation import RunOptions
+from tests.marks import sampled
 from tests.operators.oracle import built
 from tests.repositories import LIBRARY, library_kernels
 
@@ -24,7 +25,7 @@ MAX_CASES = 30
 GUARDED = RunOptions(fill=0xFF, limit=60)  # no output may keep its bytes, and no access be outside
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sampled(NAMES))
 def test_like_reference(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reference refuses a case by a message of its own, or kernels compute the same."""
     operator = Operator(library_kernels(name).path)

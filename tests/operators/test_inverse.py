@@ -18,7 +18,7 @@ from tests.operators.calls.common import floats
 from tests.operators.conftest import Library
 from tests.operators.oracle import run_model
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 
 @st.composite

@@ -17,7 +17,7 @@ from rknn_op.models.model_files import required
 from tests.models.models import model, value
 from tests.operators.oracle import Built
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 
 @st.composite

@@ -12,7 +12,7 @@ from opkit.runtimes.invocation import Array, RunResult
 from tests.operators.conftest import Library
 from tests.operators.oracle import Built
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 
 def run(operator: Built, inputs: Mapping[str, Array], fmod: int) -> tuple[RunResult, Array]:

@@ -11,6 +11,7 @@ import pytest
 from onnx import defs
 from onnx.backend.test.loader import load_model_tests
 
+from tests.marks import sampled
 from tests.operators.calls import MIN_NODE_TESTS, NODE_ATOL, NOT_APPLICABLE
 from tests.operators.calls.common import Refused
 from tests.operators.conftest import Library
@@ -47,7 +48,7 @@ def test_every_operator_has_a_minimum() -> None:
     assert {*MIN_NODE_TESTS} == {*OPERATORS}
 
 
-@pytest.mark.parametrize("op_type", OPERATORS)
+@pytest.mark.parametrize("op_type", sampled(OPERATORS))
 def test_node_tests(
     op_type: str,
     library_operator: Library,

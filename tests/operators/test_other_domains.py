@@ -20,7 +20,7 @@ from tests.models.models import model, saved, value
 from tests.operators.conftest import Library
 from tests.operators.oracle import Call, run_by_onnxruntime, run_model
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 
 def grafted(library: Library, op_type: str, proto: Any, folder: Path) -> Any:

@@ -13,19 +13,22 @@ from opkit.check.session import Session
 from opkit.files.source_check import unread_params
 from opkit.runtimes import expected_kernels, parse
 from tests.check.target_repositories import counts, need
+from tests.marks import SAMPLE, slow_first
 from tests.repositories import ONNX_OPERATORS, Repository, library_kernels
 
 pytestmark = pytest.mark.slow
 
-GROUPS = 6  # small enough to balance the workers
-OF_EACH_KIND = ["CumSum", "Exp", "NonMaxSuppression", "Xor"]
-"""Params from inputs; elementwise, on all runtimes; several outputs and counts of inputs; bool."""
+NAMES = [*ONNX_OPERATORS.values()]
+BY_DAY, AT_NIGHT = ([name for name in NAMES if (name in SAMPLE) is kind] for kind in (True, False))
+# Groups are small enough to balance the workers.
+GROUPS = [*(BY_DAY[each::2] for each in range(2)), *(AT_NIGHT[each::5] for each in range(5))]
+OF_EACH_KIND = ["Exp", "CumSum", "NonMaxSuppression", "Xor"]
+"""Elementwise, on all runtimes; params from inputs; several outputs and counts of inputs; bool."""
 
 
-@pytest.mark.parametrize("group", range(GROUPS))
-def test_own_tests_pass(group: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", slow_first(2, GROUPS))
+def test_own_tests_pass(names: list[str], tmp_path: Path) -> None:
     """Run the tests of several repositories in one process, with the builds of `scons check`."""
-    names = [*ONNX_OPERATORS.values()][group::GROUPS]
     repositories = [library_kernels(name).copy(tmp_path) for name in names]
     session, log = tmp_path / "session.json", tmp_path / "log.jsonl"
     Session(log=log).write(session)
@@ -58,7 +61,7 @@ def assert_complete(log: RunLog, repository: Repository) -> None:
     assert run_log.weak_cases(RunLog(finished=own)) == ([], [])
 
 
-@pytest.mark.parametrize("name", OF_EACH_KIND)
+@pytest.mark.parametrize("name", slow_first(1, OF_EACH_KIND))
 def test_repository_passes_its_check(name: str, tmp_path: Path) -> None:
     """On this PC; those of other examples also run in qemu, see tests/build/test_build.py."""
     checked = library_kernels(name).copy(tmp_path).scons("target=x64", "check")

@@ -65,6 +65,7 @@ LEFT_OUT = [  # node, inputs, outputs, opset, the constants that graft adds
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("node", "inputs", "added"), LEFT_OUT, ids=lambda each: str(each)[:20])
 def test_graft_adds_inputs(
     library_operator: Library, tmp_path: Path, node: Any, inputs: Any, added: Any
@@ -84,6 +85,7 @@ def test_graft_adds_inputs(
         np.testing.assert_array_equal(found[name], array)
 
 
+@pytest.mark.nightly
 def test_library_has_a_recurrent_layer_of_a_model(tmp_path: Path) -> None:
     """PyTorch exports a list with one function, which is not ONNX's default."""
     node = helper.make_node("RNN", ["x", "w", "r"], ["y", "s"], hidden_size=4, activations=["Relu"])
@@ -124,6 +126,7 @@ def test_wkv6_like_linear_attention(library_operator: Library) -> None:
     assert_like(library_operator, "WKV6", Case("linear", {**mixed, "past_state": past}), expected)
 
 
+@pytest.mark.nightly
 def test_wkv7_like_linear_attention(library_operator: Library) -> None:
     """Without decay, and with the key as removal key, it is the delta rule."""
     random = np.random.default_rng(2)
@@ -137,6 +140,7 @@ def test_wkv7_like_linear_attention(library_operator: Library) -> None:
     assert_like(library_operator, "WKV7", Case("delta", {**mixed, "past_state": past}), expected)
 
 
+@pytest.mark.nightly
 def test_selective_scan_like_linear_attention(library_operator: Library) -> None:
     """A channel is a head with a value of one element, and keys of its own decay."""
     random = np.random.default_rng(3)

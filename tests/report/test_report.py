@@ -543,6 +543,7 @@ CAUSES = """return {
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_failing_case_is_shown_and_fails_build(copy_of_fresh: Repository) -> None:
     repository = copy_of_fresh
     (compute,) = repository.path.glob("*_compute.h")

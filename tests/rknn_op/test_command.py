@@ -221,6 +221,7 @@ def test_build_and_check_run_scons(example: Callable[..., Repository], folder: P
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_sconsflags_do_not_change_check(
     copy_of_fresh: Repository, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -563,6 +564,7 @@ def test_build_takes_targets_of_every_runtime(folder: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_demo_of_another_runtime(folder: Path) -> None:
     """The runtime is that of the example's target, and the only one."""
     done = process("demo", "resize_area", cwd=folder)

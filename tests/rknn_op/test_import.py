@@ -14,7 +14,7 @@ import pytest
 from opkit import repository
 from rknn_op.runtimes.rknn.vendor.python_class import translated_shape_rule
 from tests.check.target_repositories import counts
-from tests.marks import quick_first
+from tests.marks import quick_first, slow_first
 from tests.repositories import ROOT, Repository
 from tests.rknn_op.command import rknn_op, snapshot, succeeded
 
@@ -244,7 +244,9 @@ VENDOR_OPERATORS = {
     "RKNN_CUSTOM_OPS" not in os.environ,
     reason="RKNN_CUSTOM_OPS is not the folder custom_op of RKNN-Toolkit's examples",
 )
-@pytest.mark.parametrize("place", VENDOR_OPERATORS, ids=lambda place: Path(place).name)
+@pytest.mark.parametrize(
+    "place", slow_first(1, VENDOR_OPERATORS), ids=lambda place: Path(place).name
+)
 def test_vendor_operator_passes_with_a_line_of_numpy(folder: Path, place: str) -> None:
     name, math = VENDOR_OPERATORS[place]
     vendor = Path(os.environ["RKNN_CUSTOM_OPS"]) / place

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from rknn_op.interrupt import Interrupted
+from tests.marks import slow_first
 from tests.processes import marked
 from tests.repositories import EXAMPLES, ROOT, Repository
 from tests.rknn_op.command import rknn_op, snapshot, succeeded
@@ -81,7 +82,7 @@ def test_interrupted_demo_leaves_nothing(folder: Path) -> None:
     assert not marked(f"DEMO={folder}")
 
 
-@pytest.mark.parametrize("kills_all", [False, True])
+@pytest.mark.parametrize("kills_all", slow_first(1, [True, False]))
 def test_killed_demo_does_not_stop_the_next_one(folder: Path, kills_all: bool) -> None:
     demo = start("-m", "rknn_op", "demo", "exp", DEMO=str(folder))
     wait_for(demo, "$ scons")
@@ -169,7 +170,7 @@ VERBS = {
 SECONDS = {"build": 2.0, "check": 2.0, "check many": 2.0, "update": 1.0}
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", slow_first(3, VERBS))
 def test_interruption_at_any_moment_is_one_line(
     verb: str, folder: Path, copy_of_fresh: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:

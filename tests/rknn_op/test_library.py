@@ -119,6 +119,7 @@ def test_list_as_json() -> None:
     assert found["CumSum"]["onnx"] == 11
 
 
+@pytest.mark.slow
 def test_every_operator_of_onnx_has_an_answer() -> None:
     names = {each.name for each in defs.get_all_schemas() if each.domain == ""}
     assert len(names) >= 203  # of onnx 1.23

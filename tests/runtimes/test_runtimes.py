@@ -125,6 +125,7 @@ def test_changed_reference(case):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_converted_and_unsupported_dtypes(plain: Repository, tmp_path: Path) -> None:
     """The plain runtime converts halves to float32, and has no integers."""
     both = Repository(tmp_path / "Copy", str(tmp_path / "site-packages"))

@@ -117,6 +117,7 @@ def test_first_step_compares_wheel_and_lock(action: Path, root: Path) -> None:
     assert first_step(action, root).returncode == 1
 
 
+@pytest.mark.slow
 def test_changed_lock_is_refused_until_it_is_accepted(root: Path) -> None:
     with (root / "requirements.lock").open("a") as file:
         file.write("other==1 --hash=sha256:00\n")

@@ -107,6 +107,7 @@ def test_create_and_update(template: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_create_without_description_keeps_starter(template: Path, tmp_path: Path) -> None:
     """A newer starter description does not change existing operators."""
     cruft("create", str(template), "--no-input", cwd=tmp_path)

@@ -13,6 +13,7 @@ import pytest
 
 from benchmarks.command import build_wheel
 from rknn_op.creation.wheel import wheel
+from tests.marks import slow_first
 from tests.repositories import EXAMPLES, generate, settings
 
 TEMPLATE, OPKIT = "rknn-op-template", "rknn-opkit"
@@ -75,8 +76,8 @@ def required(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("removed", [TEMPLATE, OPKIT])
-@pytest.mark.parametrize("first", [TEMPLATE, OPKIT])
+@pytest.mark.parametrize("removed", slow_first(1, [TEMPLATE, OPKIT]))
+@pytest.mark.parametrize("first", slow_first(1, [TEMPLATE, OPKIT]))
 def test_both_distributions(
     first: str, removed: str, wheels: dict[str, Path], required: Path, tmp_path: Path
 ) -> None:

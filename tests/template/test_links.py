@@ -76,6 +76,7 @@ def test_build_refuses_links(
     assert contents(outside) == before
 
 
+@pytest.mark.slow
 def test_editor_commands_are_not_written_through_a_link(
     copy_of_fresh: Repository, outside: Path
 ) -> None:
@@ -159,6 +160,7 @@ def test_lock_is_not_written_through_a_link(tmp_path: Path, outside: Path) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_repository_is_built_without_a_cache_of_the_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

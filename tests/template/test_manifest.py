@@ -103,6 +103,7 @@ def test_products_are_listed_for_ci(copy_of_fresh: Repository) -> None:
     assert copy_of_fresh.run("opkit.ci.products").stdout == ""
 
 
+@pytest.mark.slow
 def test_unlisted_files_are_kept(copy_of_fresh: Repository) -> None:
     """A build deletes only files that a build has written."""
     generated = copy_of_fresh.path / "generated"

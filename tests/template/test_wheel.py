@@ -21,6 +21,7 @@ from opkit.common.errors import OpkitError
 from rknn_op import own_opkit, template
 from rknn_op.creation.wheel import DISTRIBUTION, requirements, wheel
 from rknn_op.own_opkit import environment
+from tests.marks import slow_first
 from tests.repositories import ROOT, Repository, copy_template
 from tests.rknn_op.command import assert_error, rknn_op, succeeded
 from tests.rknn_op.older import change_wheel
@@ -160,7 +161,9 @@ def tool(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("through", ["", "other.txt"], ids=["directly", "through another file"])
+@pytest.mark.parametrize(
+    "through", slow_first(1, ["", "other.txt"]), ids=["directly", "through another file"]
+)
 def test_pin_installs_the_wheel_and_no_other(
     tool: str, through: str, made: Path, tmp_path: Path, index: str
 ) -> None:
@@ -221,6 +224,7 @@ def test_scons_without_opkit_names_install_command(root: Path, tmp_path: Path) -
     assert built.exists()
 
 
+@pytest.mark.slow
 def test_scons_takes_the_repositorys_wheel(root: Path, tmp_path: Path) -> None:
     """With rknn-op and no installed opkit, SConstruct executes only the manifest's wheel."""
     template = tmp_path / "site/rknn_op/template"
@@ -315,6 +319,7 @@ def test_lost_manifest_is_named(root: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_requirements_are_sufficient(root: Path) -> None:
     """A repository works in an environment of its requirements, on a PATH without compilers."""
     environment = root.parent / "venv"

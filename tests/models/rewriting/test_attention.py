@@ -33,6 +33,7 @@ def test_example() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_node_tests() -> None:
     results = Counter(
         "bfloat16" if name.endswith("_bf16") else reason or (proof and proof.problem.split(":")[0])

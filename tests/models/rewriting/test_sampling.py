@@ -14,6 +14,7 @@ from rknn_op.models.rewriting.body_proof import prove
 from rknn_op.models.rewriting.form import ConditionError, forms_in
 from rknn_op.models.rewriting.forms import sampling
 from rknn_op.runtimes.models import models_of
+from tests.marks import slow_first
 from tests.models.rewriting.node_tests import Case, case, outcomes, trial
 from tests.models.rewriting.sampling_examples import EXAMPLES, boxes
 
@@ -34,7 +35,7 @@ def problem(tried: Case) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("op_type", FORMS)
+@pytest.mark.parametrize("op_type", slow_first(1, FORMS))
 def test_node_tests(op_type: str) -> None:
     results = [
         reason or (proof.problem if proof else "none")
@@ -123,12 +124,14 @@ def affine_grids(draw: st.DrawFn) -> Case:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(grid_samples())
 def test_random_grid_samples(tried: Case) -> None:
     assert problem(tried) == ""
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(roi_aligns())
 def test_random_roi_aligns(tried: Case) -> None:

@@ -47,6 +47,7 @@ def test_forms_are_those_of_the_page() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @needs_toolkit
 def test_simulator() -> None:
     """No right form leaves an operator that the chip lacks, and each operator has one."""

@@ -15,6 +15,7 @@ from opkit.runtimes.invocation import RefusedError
 from opkit.runtimes.pplnn.kernels import CONVENTION
 from rknn_op.creation.description_texts import adapted
 from tests.check.target_repositories import counts, need
+from tests.marks import slow_first
 from tests.repositories import EXAMPLES, Repository, generate
 
 pytestmark = pytest.mark.slow
@@ -36,6 +37,7 @@ def boxes(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     return repository
 
 
+@pytest.mark.nightly
 def test_cases_on_this_pc(boxes: Repository) -> None:
     checked = boxes.scons("check").stdout
     assert counts(checked) == {"CPU kernel": 49, "CPU kernel, pplnn": 49}
@@ -67,40 +69,43 @@ def test_cases_on_riscv64(boxes: Repository) -> None:
     assert counts(checked) == dict.fromkeys(kernels, 49)
 
 
+MISTAKES = [
+    (
+        "pplnn/decodeboxes_shapes.h",
+        "deltas->rank - 1;",
+        "deltas->rank;",
+        "output 'areas' has the shape (1, 1, 4) by the shape rule for PPLNN, but (1, 1) by",
+    ),
+    (
+        "pplnn/decodeboxes_shapes.h",
+        "deltas->rank - 1;",
+        "deltas->rank - 2;",
+        "output 'areas' has the shape (1,) by the shape rule for PPLNN, but (1, 1) by",
+    ),
+    (
+        "pplnn/decodeboxes_shapes.h",
+        "deltas->rank - 1;",
+        "deltas->rank - 1 - (1000000 / deltas->shape[0] == 7);",
+        "the shape rule, called with a dimension of 0, divides an integer by zero",
+    ),
+    (
+        "decodeboxes_compute.h",
+        "delta[3], image_size[1], params);",
+        "delta[3], image_size[2], params);",
+        "param 'image_size'",
+    ),
+    (
+        "decodeboxes_compute.h",
+        "        box[3] =",
+        "        box[4] = 1;\n        box[3] =",
+        "write",
+    ),
+]
+
+
 @pytest.mark.parametrize(
     ("file", "before", "after", "problem"),
-    [
-        (
-            "pplnn/decodeboxes_shapes.h",
-            "deltas->rank - 1;",
-            "deltas->rank;",
-            "output 'areas' has the shape (1, 1, 4) by the shape rule for PPLNN, but (1, 1) by",
-        ),
-        (
-            "pplnn/decodeboxes_shapes.h",
-            "deltas->rank - 1;",
-            "deltas->rank - 2;",
-            "output 'areas' has the shape (1,) by the shape rule for PPLNN, but (1, 1) by",
-        ),
-        (
-            "pplnn/decodeboxes_shapes.h",
-            "deltas->rank - 1;",
-            "deltas->rank - 1 - (1000000 / deltas->shape[0] == 7);",
-            "the shape rule, called with a dimension of 0, divides an integer by zero",
-        ),
-        (
-            "decodeboxes_compute.h",
-            "delta[3], image_size[1], params);",
-            "delta[3], image_size[2], params);",
-            "param 'image_size'",
-        ),
-        (
-            "decodeboxes_compute.h",
-            "        box[3] =",
-            "        box[4] = 1;\n        box[3] =",
-            "write",
-        ),
-    ],
+    slow_first(2, MISTAKES),
     ids=["shape", "rank", "empty tensor", "list", "out of bounds"],
 )
 def test_mistakes_are_found(

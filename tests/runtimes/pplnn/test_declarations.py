@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.files.texts import DECLARATIONS
-from tests.marks import quick_first
+from tests.marks import quick_first, slow_first
 from tests.runtimes.pplnn.engines import STRICT, cxx
 from tests.runtimes.pplnn.operators import OPERATORS, make_repository
 from tests.runtimes.pplnn.snippets import SNIPPETS, check
@@ -23,7 +23,7 @@ def test_strictness(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("name", slow_first(1, OPERATORS))
 def test_generated_files_compile_alone(name: str, tmp_path: Path) -> None:
     """Each file has all its includes: sources, and headers as the first include of a source."""
     repository = make_repository(tmp_path / name, OPERATORS[name])

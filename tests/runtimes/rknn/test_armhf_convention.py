@@ -70,6 +70,7 @@ def test_check_on_other_chips_passes(sign_of: Repository) -> None:
     assert run.returncode == 0, run.stdout + run.stderr
 
 
+@pytest.mark.slow
 def test_build_and_lint_warn_of_default(sign_of: Repository, tmp_path: Path) -> None:
     run = sign_of.scons("target=x64")
     assert run.stderr == f"warning: op.yml:8: params.end.default: {WARNING}\n"

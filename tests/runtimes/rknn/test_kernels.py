@@ -38,6 +38,7 @@ def decode_boxes(example: Callable[..., Repository]) -> Repository:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_cpu_only_operator_mentions_no_vx(decode_boxes: Repository) -> None:
     checked = decode_boxes.scons("check")
     assert kernels_of(checked.stdout) == {"CPU kernel"}

@@ -160,6 +160,7 @@ def test_new_repository_with_integer_output_passes(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_integer_inputs_are_noted_once(copy_of_fresh: Repository) -> None:
     (path,) = copy_of_fresh.path.glob("*_compute.h")
     text = path.read_text().replace("FLOAT32", "INT16").replace("float32[", "int16[")

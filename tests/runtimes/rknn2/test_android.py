@@ -19,7 +19,7 @@ from opkit.runtimes.rknn2.report import built_plugins
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ANDROID_ABIS
 from opkit.toolchains.ndk import VARIABLES
-from tests.marks import quick_first
+from tests.marks import quick_first, slow_first
 from tests.repositories import ROOT, Repository, generate, generate_example
 from tests.toolchains.ndk_stand_in import R18B, make_ndk
 
@@ -99,7 +99,7 @@ def test_32_bit(built: Repository, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("abi", ABIS)
+@pytest.mark.parametrize("abi", slow_first(1, ABIS))
 def test_r18(abi: str, built: Repository, tmp_path: Path) -> None:
     copy = built.copy(tmp_path)
     old = make_ndk(tmp_path, R18B)
@@ -109,6 +109,7 @@ def test_r18(abi: str, built: Repository, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_another_ndk_in_the_folder_rebuilds(built: Repository, tmp_path: Path) -> None:
     copy, own = built.copy(tmp_path), make_ndk(tmp_path)
     arguments = ("target=rk3588", "os=android", f"ndk={own}")
@@ -139,6 +140,7 @@ def test_deploy(built: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_deploy_32_bit(built: Repository, tmp_path: Path) -> None:
     arguments = ("deploy", "target=rk3568", "os=android", "abi=armeabi-v7a")
     printed = built.copy(tmp_path).scons(*arguments).stdout
@@ -192,6 +194,7 @@ def test_no_ndk(built: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_function_younger_than_the_api_level(built: Repository, tmp_path: Path) -> None:
     copy = built.copy(tmp_path)
     math = copy.path / "blend_compute.h"
@@ -207,7 +210,7 @@ def test_function_younger_than_the_api_level(built: Repository, tmp_path: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("abi", ABIS)
+@pytest.mark.parametrize("abi", slow_first(1, ABIS))
 def test_cxx_sources(abi: str, built: Repository, tmp_path: Path) -> None:
     copy = built.copy(tmp_path)
     source = 'extern "C" int more(int x) noexcept { return x < 0 ? -x : x; }\n'
@@ -221,7 +224,7 @@ def test_cxx_sources(abi: str, built: Repository, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("abi", ABIS)
-@pytest.mark.parametrize("name", ["mish", "grid_sample"])
+@pytest.mark.parametrize("name", slow_first(1, ["mish", "grid_sample"]))
 def test_library_operator(name: str, abi: str, tmp_path: Path) -> None:
     """Of an elementwise one, tables are measured with a clock; the other one has threads."""
     repository = generate_example(tmp_path, name, "rknn2")

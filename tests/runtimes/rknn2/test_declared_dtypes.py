@@ -59,6 +59,7 @@ def test_case_of_another_dtype(take: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_undeclared_integers_fail_as_on_the_board(tmp_path: Path) -> None:
     repository = generate(tmp_path, DECLARED)
     description = repository.path / "op.yml"

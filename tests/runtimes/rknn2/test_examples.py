@@ -9,6 +9,7 @@ import pytest
 
 from opkit.runtimes import parse
 from rknn_op.creation.description_texts import adapted
+from tests.marks import slow_first
 from tests.repositories import EXAMPLES, RKNN_EXAMPLES, Repository, example_files, generate
 
 
@@ -29,7 +30,7 @@ def example_repository(folder: Path, name: str) -> Repository:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", RKNN_EXAMPLES)
+@pytest.mark.parametrize("name", slow_first(2, RKNN_EXAMPLES))
 def test_example(name: str, tmp_path: Path) -> None:
     repository = example_repository(tmp_path, name)
     repository.scons("target=x64")

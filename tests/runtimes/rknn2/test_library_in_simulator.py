@@ -18,6 +18,7 @@ from opkit.runtimes.invocation import LeftOutError
 from opkit.runtimes.rknn2.conversion import TIMEOUT, Conversion
 from opkit.runtimes.rknn2.converter_class import FOLDER
 from opkit.runtimes.rknn2.simulator import SimulatedReference
+from tests.marks import sampled
 from tests.repositories import ONNX_OPERATORS, RKNN2_EXAMPLES
 from tests.runtimes.rknn2.test_simulator import cases_of, repository, run, toolkit_python
 
@@ -48,7 +49,7 @@ def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
     started.kill()
 
 
-@pytest.mark.parametrize("name", [each for each in RKNN2_EXAMPLES if each in ONNX_OPERATORS])
+@pytest.mark.parametrize("name", sampled(each for each in RKNN2_EXAMPLES if each in ONNX_OPERATORS))
 def test_operator(
     name: str, worker: Worker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,7 @@ from opkit.common.errors import OpkitError
 from opkit.toolchains.abi import ABIS
 from tests.check.target_repositories import check, counts, need, rows, script
 from tests.compiling import C_SOURCES, OPKIT, build
+from tests.marks import slow_first
 from tests.repositories import Repository, generate
 from tests.runtimes.rknn2.support import HEADERS
 from tests.runtimes.rknn2.test_simulator import toolkit_python
@@ -185,7 +186,7 @@ def results(output: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("abi", ["armhf", "aarch64"])
+@pytest.mark.parametrize("abi", slow_first(1, ["armhf", "aarch64"]))
 def test_cases_run_in_runtime(
     abi: str, repository: Repository, toolkit: Path, fake: Callable[[str], Path]
 ) -> None:
@@ -229,6 +230,7 @@ esac
 """
 
 
+@pytest.mark.nightly
 def test_board(
     repository: Repository, toolkit: Path, fake: Callable[[str], Path], tmp_path: Path
 ) -> None:
@@ -325,7 +327,9 @@ def test_cases_run_in_vendors_runtime(repository: Repository) -> None:
 
 
 @pytest.mark.skipif(not LIBRKNNRT, reason="set LIBRKNNRT to run the vendor's runtime")
-@pytest.mark.parametrize("name", ["piecewise_linear", "center_crop_pad", "not", "linear_attention"])
+@pytest.mark.parametrize(
+    "name", slow_first(1, ["not", "piecewise_linear", "center_crop_pad", "linear_attention"])
+)
 def test_example_runs_in_vendors_runtime(name: str, example: Callable[..., Repository]) -> None:
     words = arguments(Path(toolkit_python()), Path(LIBRKNNRT).absolute())
     run = check(example(name, "rknn2"), "verbose=1", *words)

@@ -96,6 +96,7 @@ def test_other_abi_has_a_folder_of_its_own(copy: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_failed_build_keeps_products_of_the_other_abi(copy: Repository) -> None:
     copy.scons("target=rk3568", "abi=armhf")
     (copy.path / "blend_compute.h").write_text("#error broken\n")
@@ -105,6 +106,7 @@ def test_failed_build_keeps_products_of_the_other_abi(copy: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_printed_products_are_of_the_built_abi(copy: Repository) -> None:
     def printed(*arguments: str) -> list[str]:
         result = subprocess.run(
@@ -184,6 +186,7 @@ def test_check_and_clean(copy: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_check_on_targets(copy: Repository) -> None:
     for abi, program in {"aarch64": "qemu-aarch64-static", "armhf": "qemu-arm-static"}.items():
         need(program, "qemu-user-static")
@@ -192,6 +195,7 @@ def test_check_on_targets(copy: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_check_with_sanitizers(copy: Repository) -> None:
     need("gcc", "gcc libc6-dev")
     checked = copy.scons("sanitize=address,undefined", "quick=1", "check", path=os.environ["PATH"])

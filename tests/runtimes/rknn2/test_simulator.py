@@ -36,6 +36,7 @@ from opkit.runtimes.rknn2.scons.toolkit_python import executor
 from opkit.runtimes.rknn2.simulator import SimulatedReference
 from opkit.runtimes.rknn2.toolkit2 import PACKAGES
 from tests.check.target_repositories import counts
+from tests.marks import sampled
 from tests.repositories import (
     EXAMPLES,
     ONNX_OPERATORS,
@@ -149,7 +150,8 @@ SELECTED_FAULT = """
 
 
 @pytest.mark.parametrize(
-    ("name", "target"), list(zip(OTHER_EXAMPLES, itertools.cycle(TARGETS), strict=False))
+    ("name", "target"),
+    sampled(zip(OTHER_EXAMPLES, itertools.cycle(TARGETS), strict=False), lambda each: each[0]),
 )
 def test_example_in_simulator(
     name: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -210,6 +212,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.nightly
 def test_ended_process_is_replaced(tmp_path: Path) -> None:
     command = (sys.executable, "-c", ENDS)
     kernel = SimulatedReference(parse(DIFFERENCE), Executor("simulator", command), tmp_path)
@@ -223,6 +226,7 @@ def test_ended_process_is_replaced(tmp_path: Path) -> None:
     kernel.close()
 
 
+@pytest.mark.nightly
 def test_tensors_named_like_parameters_of_numpy(tmp_path: Path) -> None:
     (tmp_path / "op.yml").write_text(DIFFERENCE)
     (tmp_path / "difference_reference.py").write_text(DIFFERENCE_REFERENCE)
@@ -316,6 +320,7 @@ def test_two_operators_in_a_model(outcomes: Mapping[str, Any]) -> None:
     assert outcomes["attributes in .rknn"] == [True, True]
 
 
+@pytest.mark.nightly
 def test_renamed_nodes(outcomes: Mapping[str, Any]) -> None:
     assert outcomes["renamed"] == "converted"
     assert sorted(outcomes["attributes of renamed"]) == ["outside", "points", "values"]
@@ -338,6 +343,7 @@ def test_scripts_from_the_command_line(operators: Callable[[str], Path]) -> None
     assert all((folder / f"m_{name}.rknn").stat().st_size > 1000 for name in names)
 
 
+@pytest.mark.nightly
 def test_model_without_dimensions(operators: Callable[[str], Path]) -> None:
     folder = operators("piecewise_linear")
     arguments = ["rknn2/make_onnx.py", "m.onnx", "x=", "points=-3,3", "values=0,1"]
@@ -420,6 +426,7 @@ def test_scons_check_without_toolkit(piecewise_linear: Repository) -> None:
     assert f".venv-rknn2/bin/pip install {PACKAGES}`" in readme
 
 
+@pytest.mark.nightly
 def test_version_of_toolkit_is_in_one_file() -> None:
     texts = [
         path

@@ -536,6 +536,7 @@ def test_scons_check_compares_with_the_vendors(grid_sample: Repository) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_wrong_reference_differs_from_the_vendors(grid_sample: Repository, tmp_path: Path) -> None:
     """The math has the same error, as in an operator that misreads ONNX's definition."""
     copy = Repository(tmp_path / "GridSample")
@@ -565,6 +566,7 @@ def test_wrong_reference_differs_from_the_vendors(grid_sample: Repository, tmp_p
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_bundle_with_a_custom_operator(grid_sample: Repository, tmp_path: Path) -> None:
     copy = tmp_path / "GridSample"
     shutil.copytree(grid_sample.path, copy)

@@ -14,6 +14,7 @@ import pytest
 from opkit.runtimes.rknn.vx.emulated_kernel import function_of
 from rknn_op.runtimes.rknn.dot_products import DOT_PRODUCTS
 from tests.check.target_repositories import need
+from tests.marks import slow_first
 from tests.repositories import EXAMPLES, Repository, installed_opkit
 
 # The examples with a VX kernel.
@@ -65,82 +66,85 @@ def test_new_repository_passes_on_both_kernels(fresh: Repository) -> None:
     assert rows.count("VX kernel") == rows.count("CPU kernel") > 0
 
 
+WRONG = [
+    (
+        "exp",
+        "rknn_kernel_exp.c",
+        ".globalWorkScale = {ELEMENTS_PER_ITEM, 1, 1}",
+        ".globalWorkScale = {ELEMENTS_PER_ITEM / 2, 1, 1}",
+        "output output[0, 20] was never written, nor were 76 more: does the launch reach them?",
+    ),
+    (
+        "exp",
+        "rknn_kernel_exp.c",
+        "ELEMENTS_PER_ITEM, height,",
+        "ELEMENTS_PER_ITEM, height + 1,",
+        "write outside 'output', 32 times; first at (x, y, z) = (0, 7, 0) by work item (0, ",
+    ),
+    (
+        "exp",
+        "rknn_kernel_exp.vx",
+        "low = exp2(",
+        "int table[2] = {0, 1}; low.x += table[coord.x + 2]; low = exp2(",
+        "rknn_kernel_exp.vx:35:",
+    ),
+    (
+        "exp",
+        "rknn_kernel_exp.vx",
+        "low = exp2(",
+        "low.x += *(float *)(coord.w + 64L); low = exp2(",
+        "the kernel crashed with SIGSEGV",
+    ),
+    (
+        "exp",
+        "rknn_kernel_exp.c",
+        'OPKIT_TRY(opkit_set_uniform(call, "pack_halves", opkit_pack_halves));',
+        "",
+        "uses the _viv_uniform 'pack_halves', which is never set",
+    ),
+    (
+        "exp",
+        "rknn_kernel_exp.c",
+        '(call, "pack_halves",',
+        '(call, "packhalves",',
+        "parameter 'packhalves': cannot set this uniform",
+    ),
+    (
+        "exp",
+        "rknn_kernel_exp.vx",
+        "__kernel void exp(",
+        "__kernel void logarithm(",
+        "rknn_kernel_exp.vx has no kernel 'exp'",
+    ),
+    (
+        "exp",
+        "rknn_kernel_exp.c",
+        "    .initialize_vx_kernel = initialize_vx_kernel,",
+        "    .initialize_cpu_kernel = NULL, .deinitialize_vx_kernel = initialize_vx_kernel,",
+        "kernel_hooks has no .initialize_vx_kernel",
+    ),
+    ("row_mean", "rknn_kernel_rowmean.vx", "barrier(CLK_LOCAL_MEM_FENCE);", "", "order"),
+    (  # the sum includes elements past the end of a row
+        "row_mean",
+        "rknn_kernel_rowmean.vx",
+        "index < end",
+        "index < end + (int4)(8)",
+        "outside",
+    ),
+    (
+        "row_mean",
+        "rknn_kernel_rowmean.c",
+        ".globalWorkSize = {ITEMS_PER_GROUP,",
+        ".globalWorkSize = {ITEMS_PER_GROUP + 1,",
+        "VX_FAILURE (-1)",
+    ),
+]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "file", "old", "new", "problem"),
-    [
-        (
-            "exp",
-            "rknn_kernel_exp.c",
-            ".globalWorkScale = {ELEMENTS_PER_ITEM, 1, 1}",
-            ".globalWorkScale = {ELEMENTS_PER_ITEM / 2, 1, 1}",
-            "output output[0, 20] was never written, nor were 76 more: does the launch reach them?",
-        ),
-        (
-            "exp",
-            "rknn_kernel_exp.c",
-            "ELEMENTS_PER_ITEM, height,",
-            "ELEMENTS_PER_ITEM, height + 1,",
-            "write outside 'output', 32 times; first at (x, y, z) = (0, 7, 0) by work item (0, ",
-        ),
-        (
-            "exp",
-            "rknn_kernel_exp.vx",
-            "low = exp2(",
-            "int table[2] = {0, 1}; low.x += table[coord.x + 2]; low = exp2(",
-            "rknn_kernel_exp.vx:35:",
-        ),
-        (
-            "exp",
-            "rknn_kernel_exp.vx",
-            "low = exp2(",
-            "low.x += *(float *)(coord.w + 64L); low = exp2(",
-            "the kernel crashed with SIGSEGV",
-        ),
-        (
-            "exp",
-            "rknn_kernel_exp.c",
-            'OPKIT_TRY(opkit_set_uniform(call, "pack_halves", opkit_pack_halves));',
-            "",
-            "uses the _viv_uniform 'pack_halves', which is never set",
-        ),
-        (
-            "exp",
-            "rknn_kernel_exp.c",
-            '(call, "pack_halves",',
-            '(call, "packhalves",',
-            "parameter 'packhalves': cannot set this uniform",
-        ),
-        (
-            "exp",
-            "rknn_kernel_exp.vx",
-            "__kernel void exp(",
-            "__kernel void logarithm(",
-            "rknn_kernel_exp.vx has no kernel 'exp'",
-        ),
-        (
-            "exp",
-            "rknn_kernel_exp.c",
-            "    .initialize_vx_kernel = initialize_vx_kernel,",
-            "    .initialize_cpu_kernel = NULL, .deinitialize_vx_kernel = initialize_vx_kernel,",
-            "kernel_hooks has no .initialize_vx_kernel",
-        ),
-        ("row_mean", "rknn_kernel_rowmean.vx", "barrier(CLK_LOCAL_MEM_FENCE);", "", "order"),
-        (  # the sum includes elements past the end of a row
-            "row_mean",
-            "rknn_kernel_rowmean.vx",
-            "index < end",
-            "index < end + (int4)(8)",
-            "outside",
-        ),
-        (
-            "row_mean",
-            "rknn_kernel_rowmean.c",
-            ".globalWorkSize = {ITEMS_PER_GROUP,",
-            ".globalWorkSize = {ITEMS_PER_GROUP + 1,",
-            "VX_FAILURE (-1)",
-        ),
-    ],
+    slow_first(4, WRONG),
     ids=lambda value: str(value) if len(str(value)) < 15 else "",
 )
 def test_wrong_vx_kernel_fails(
@@ -190,6 +194,7 @@ def test_scons_vx_shows_source_lines(copy_of: Callable[[str], Repository]) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_emulator_rebuilds_on_source_change(copy_of_fresh: Repository, tmp_path: Path) -> None:
     repository = Repository(copy_of_fresh.path, str(tmp_path / "site-packages"))
     shutil.copytree(installed_opkit(), repository.opkit)
@@ -224,6 +229,7 @@ CASE = "case=7x31-uniform(-18,12)"
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_scons_vx_gdb_prints_command(example: Callable[..., Repository]) -> None:
     repository = example("exp", "rknn")
     folder = repository.path / "build/vx"
@@ -250,6 +256,7 @@ def test_gdb_stops_at_first_kernel_line(example: Callable[..., Repository]) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_vx_gdb_suggests_case_names(example: Callable[..., Repository]) -> None:
     refused = example("exp", "rknn").scons("vx-gdb", "case=7x31-uniform(-18,13)", check=False)
     assert "no test has a case '7x31-uniform(-18,13)'; closest matches: 7x31-unif" in refused.stderr

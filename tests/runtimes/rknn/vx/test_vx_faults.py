@@ -15,6 +15,7 @@ from elftools.elf.elffile import ELFFile
 from opkit.opencl.pc_compiler import Program
 from opkit.runtimes.rknn.vx.compiler import compile_vx
 from opkit.runtimes.rknn.vx.runner import VxRunResult
+from tests.marks import slow_first
 from tests.repositories import Repository
 from tests.runtimes.rknn.host_build import harness
 from tests.runtimes.rknn.vx.support import (
@@ -224,20 +225,23 @@ def test_signed_sum_in_unsigned_is_wrong_below_zero(faults: Program) -> None:
 # ---- In a repository ----------------------------------------------------------------------------
 
 
+WRONG = [
+    (
+        "__local int sums[4]; __local int *end = sums; "
+        "end[get_image_width(input) == 31 ? 4 : 0] = 1; low.x += 0 * sums[0];",
+        "write of 4 bytes past the end of the __local variable 'sums', which has 16 bytes; ",
+    ),
+    (
+        "low += 0 * convert_float4((int4)(7) / (int4)(get_image_width(input) - 31));",
+        "the kernel divides by zero, or its quotient does not fit; ",
+    ),
+]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "problem"),
-    [
-        (
-            "__local int sums[4]; __local int *end = sums; "
-            "end[get_image_width(input) == 31 ? 4 : 0] = 1; low.x += 0 * sums[0];",
-            "write of 4 bytes past the end of the __local variable 'sums', which has 16 bytes; ",
-        ),
-        (
-            "low += 0 * convert_float4((int4)(7) / (int4)(get_image_width(input) - 31));",
-            "the kernel divides by zero, or its quotient does not fit; ",
-        ),
-    ],
+    slow_first(1, WRONG),
     ids=["local", "division"],
 )
 def test_fault_fails_one_case_and_others_run(

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from opkit.runtimes.rknn.vx.compiler import compile_vx
-from tests.marks import quick_first
+from tests.marks import quick_first, slow_first
 from tests.runtimes.rknn.vx.support import INTEGERS, int32, launch, run
 
 FLOATS = ("half", "float")
@@ -116,7 +116,7 @@ def _block(prefix: str, element: str, lanes: int, first: int) -> tuple[list[str]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("element", [*INTEGERS, *FLOATS])
+@pytest.mark.parametrize("element", slow_first(2, [*FLOATS, *INTEGERS]))
 def test_operators(vx_folder: Path, element: str) -> None:
     lines, count = list[str](), 0
     for prefix, lanes in product(("", "vxc_"), LANES):

@@ -15,6 +15,9 @@ operator's calls.
 
 The second form measures all operators on the same shapes, and on a real model's, that of the facts;
 with --output, it draws operators.svg, too.
+
+onnxruntime gets the vectors of this processor, but without --amx not its AMX, which no kernel here
+takes.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ import onnxruntime
 import yaml
 
 import rknn_op.creation.operator_library
-from benchmarks import results_file
+from benchmarks import amx, results_file
 from benchmarks.operators.calls import CALLS
 from benchmarks.operators.picture import ratio_map
 from benchmarks.operators.shapes import SHAPES, sample
@@ -336,7 +339,7 @@ def section_of_shapes(found: Mapping[str, Mapping[str, Result]], runs: int) -> s
             for shape in COLUMNS_OF_SHAPES
         }
         of_all = geometric_mean([each for some in ratios.values() for each in some])
-        cells = [f"{geometric_mean(some):.2f}" for some in ratios.values()]
+        cells = [f"{geometric_mean(some):.2f}" if some else "" for some in ratios.values()]
         means.append([column, *cells, f"{of_all:.2f}", "yes" if of_all <= aim else "**no**"])
     slow = [
         [name, shape, described(result.call), f"{result.seconds * 1e3:.4f}", f"{ratio:.2f}"]
@@ -356,8 +359,9 @@ def section_of_shapes(found: Mapping[str, Mapping[str, Result]], runs: int) -> s
 {compiler_version("x64")}. Minima of {runs} turns on one core, with one thread; of our
 time by onnxruntime's. Tables of floats: {_sizes()}; some operators with more work for an element
 have fewer rows. {BASELINE} is that alone; {WIDE} is what the kernel chooses at run time on this
-processor, and of an operator that chooses nothing its only time. The time of a run on one element
-is left out of both; less than {MIN_SECONDS * 1e6:g} us of onnxruntime's and
+processor, and of an operator that chooses nothing its only time. onnxruntime gets the same vectors,
+but no AMX, in which it multiplies 8-bit integers (with `--amx` it does). The time of a run on one
+element is left out of both; less than {MIN_SECONDS * 1e6:g} us of onnxruntime's and
 {MIN_OWN_SECONDS * 1e6:g} us of ours, which is noise, counts as that.
 The aim is at most {AIM_OF_SHAPES:g} x each with {WIDE}, in the geometric mean {aims}.
 [The picture]({PICTURE}) has the ratio of each operator on each shape, with {WIDE}.
@@ -433,9 +437,12 @@ def main() -> None:
     parser = results_file.parser("operators", __doc__, runs=9)
     parser.add_argument("--operators", nargs="+", choices=known, default=[*known])
     parser.add_argument("--shapes", action="store_true", help="measure the common shapes")
+    parser.add_argument("--amx", action="store_true", help="leave AMX to onnxruntime")
     parser.add_argument("--record", action="store_true", help="write operators/measured.yml")
     options = parser.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    if not options.amx:
+        amx.refuse()
     chosen = [known[name] for name in options.operators]
     with tempfile.TemporaryDirectory() as folder:
         nothing = nothing_of_ours(Path(folder))

@@ -91,9 +91,23 @@ struct opkit_tile {
 
 /* Each opkit_dot_<set> returns sums, to each of which the products of two words are added. */
 
-#if defined(OPKIT_AVX2)
+#if defined(__SSE2__)
 
 #include <immintrin.h>
+
+typedef uint32_t opkit_lanes_sse2 __attribute__((vector_size(16)));
+
+OPKIT_TILE_INLINE opkit_lanes_sse2 opkit_dot_sse2(opkit_lanes_sse2 sums, opkit_lanes_sse2 row,
+                                                  opkit_lanes_sse2 columns)
+{
+    return sums + (opkit_lanes_sse2)_mm_madd_epi16((__m128i)row, (__m128i)columns);
+}
+
+OPKIT_DEFINE_TILE(sse2, , 2)
+
+#endif
+
+#if defined(OPKIT_AVX2)
 
 typedef uint32_t opkit_lanes_avx2 __attribute__((vector_size(32)));
 
@@ -145,10 +159,13 @@ static inline struct opkit_tile opkit_find_tile(void)
 {
     struct opkit_tile tile = {NULL, 0, true};
 
+#if defined(__SSE2__)
+    tile.add = opkit_add_sse2;
+    tile.terms = 2;
+#endif
 #if defined(OPKIT_AVX2)
     if (opkit_has_avx2()) {
         tile.add = opkit_add_avx2;
-        tile.terms = 2;
     }
 #endif
 #if defined(OPKIT_VNNI)

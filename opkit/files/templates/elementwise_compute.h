@@ -22,6 +22,7 @@ $block_function
 $call
 }
 
+/* The same, by the widest vectors of the processor. */
 $widest
 $fp16_function
 /* Computes a part of the output, block by block. */

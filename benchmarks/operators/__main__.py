@@ -2,6 +2,7 @@
 
     python -m benchmarks.operators [--operators DFT] [--runs 9] [--output benchmarks] [--record]
     python -m benchmarks.operators --shapes [--operators DFT] [--runs 9] [--output benchmarks]
+                                   [--record]
 
 Prints a table; with --output, writes it into RESULTS.md of that folder. With --record, writes the
 facts about the operators into operators/measured.yml, from where the READMEs of new repositories
@@ -13,8 +14,8 @@ time of a run of the same program on one element is left out: a copy in onnxrunt
 The programs take turns, and the minimum counts: noise only adds. The facts are of the first of an
 operator's calls.
 
-The second form measures all operators on the same shapes, and on a real model's, that of the facts;
-with --output, it draws operators.svg, too.
+The second form measures all operators on the same shapes, and on a real model's, the first of an
+operator's calls; with --output, it draws operators.svg, too.
 
 onnxruntime gets the vectors of this processor, but without --amx not its AMX, which no kernel here
 takes.
@@ -51,7 +52,7 @@ from tests.operators.oracle import Call, assert_all_close, node_model, run_by_on
 from tests.repositories import EXAMPLES, Repository
 
 COMMAND = "python -m benchmarks.operators --output benchmarks --record"
-COMMAND_OF_SHAPES = "python -m benchmarks.operators --shapes --output benchmarks"
+COMMAND_OF_SHAPES = "python -m benchmarks.operators --shapes --output benchmarks --record"
 PICTURE = "operators.svg"
 AIM, AIM_OF_ALL = 1.0, 0.6
 AIM_OF_SHAPES, AIMS_OF_MEANS = 1.1, (0.40, 0.30)
@@ -289,8 +290,9 @@ def record(results: Sequence[Result]) -> None:
             times={column: round(ratio, 2) for column, ratio in result.ratios.items()},
         )
     entries = {name: asdict(facts[name]) for name in sorted(facts)}
-    text = f"# Written by `{COMMAND}`.\n" + yaml.safe_dump(entries, sort_keys=False, width=200)
-    (EXAMPLES / operator_library.MEASURED).write_text(text)
+    text = yaml.safe_dump(entries, sort_keys=False, width=200)
+    head = "# Written by `python -m benchmarks.operators --record`.\n"
+    (EXAMPLES / operator_library.MEASURED).write_text(head + text)
 
 
 def section(results: Sequence[Result], runs: int) -> str:
@@ -386,8 +388,12 @@ def _sizes() -> str:
 
 def write_shapes(
     chosen: Sequence[LibraryOperator], nothing: Candidate, runs: int, output: Path | None
-) -> None:
-    """Measure operators on the common shapes, and print; with a folder, write and draw."""
+) -> list[Result]:
+    """Measure operators on the common shapes, and print; with a folder, write and draw.
+
+    Returns:
+        The results of the models' shapes.
+    """
     found: dict[str, dict[str, Result]] = {}
     for operator in chosen:
         with tempfile.TemporaryDirectory() as folder:
@@ -406,12 +412,13 @@ def write_shapes(
             for name, results in found.items()
         }
         (output / PICTURE).write_text(ratio_map(COLUMNS_OF_SHAPES, ratios_of))
+    return [results[MODEL] for results in found.values()]
 
 
-def measured_calls(
-    chosen: Sequence[LibraryOperator], nothing: Candidate, runs: int
+def write_calls(
+    chosen: Sequence[LibraryOperator], nothing: Candidate, runs: int, output: Path | None
 ) -> list[Result]:
-    """Measure the calls of operators, and print."""
+    """Measure the calls of operators, and print; with a folder, write. Return the results."""
     results = []
     for operator in chosen:
         with tempfile.TemporaryDirectory() as folder:
@@ -424,6 +431,7 @@ def measured_calls(
                 flush=True,
             )
         results += found
+    results_file.finish(output, "operators", section(results, runs))
     return results
 
 
@@ -447,13 +455,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         nothing = nothing_of_ours(Path(folder))
         if options.shapes:
-            write_shapes(chosen, nothing, options.runs, options.output)
-            return
-        results = measured_calls(chosen, nothing, options.runs)
+            results = write_shapes(chosen, nothing, options.runs, options.output)
+        else:
+            results = write_calls(chosen, nothing, options.runs, options.output)
     if options.record:
         record(results)
-    text = section(results, options.runs)
-    results_file.finish(options.output, "operators", text)
 
 
 if __name__ == "__main__":

@@ -123,10 +123,11 @@ __attribute__((unused)) static int opkit_has_vnni(void)
 
 #else
 
-#define OPKIT_WIDEST(name, parameters, arguments) \
-    static inline void name##_widest parameters   \
-    {                                             \
-        name arguments;                           \
+/* Not inlined: compilers optimize a loop less inside of a larger function. */
+#define OPKIT_WIDEST(name, parameters, arguments)                          \
+    __attribute__((noinline, unused)) static void name##_widest parameters \
+    {                                                                      \
+        name arguments;                                                    \
     }
 
 #endif

@@ -45,8 +45,8 @@ PROCESSORS = (
     # Clocks: RK3588's by a board maker's documents; RK3562's A53 by a comparison of chips, which
     # has 1.8 and 2.0 GHz. Rates: the medians of `python -m benchmarks.boards` with vectors, in
     # benchmarks/RESULTS.md; its cortex-a35 is LLVM's model of Cortex-A53.
-    Processor("A76", 2.4, 1.95),
-    Processor("A55", 1.8, 0.82),
+    Processor("A76", 2.4, 1.91),
+    Processor("A55", 1.8, 0.81),
     Processor("A53", 1.8, 0.42),
 )
 

@@ -46,7 +46,7 @@ def headers(root: Path) -> set[str]:
     ("file", "header", "added"),
     [
         ("myoperator_compute.h", f'"{COMPUTE}/math.h"', {"math.h"}),
-        ("src/more.cpp", f'"../{COMPUTE}/reduce.h"', {"reduce.h"}),
+        ("src/more.cpp", f'"../{COMPUTE}/reduce.h"', {"processor.h", "reduce.h"}),
         ("src/more.h", "<opkit/compute/axes.h>", {"axes.h"}),
         (
             "rknn_kernel_myoperator.c",

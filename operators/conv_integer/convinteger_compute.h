@@ -32,6 +32,7 @@ static void convinteger_part(const void *context, size_t begin, size_t end)
     const struct convinteger_task *task = (const struct convinteger_task *)context;
     struct opkit_conv_block block;
 
+    block.sums.summed = NULL;
     for (size_t index = begin; index < end; index++) {
         opkit_run_conv(&task->conv, index, &block);
         for (size_t row = 0; row < block.sums.rows; row++) {

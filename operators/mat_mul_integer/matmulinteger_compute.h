@@ -20,6 +20,7 @@ static void matmulinteger_part(const void *context, size_t begin, size_t end)
     struct opkit_integer_block block;
     size_t column;
 
+    block.summed = NULL;
     for (size_t index = begin; index < end; index++) {
         int32_t *y = plan->y->int32 + opkit_run_matmul(plan, index, &block, &column);
 

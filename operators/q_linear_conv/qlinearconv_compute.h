@@ -40,6 +40,7 @@ static void qlinearconv_part(const void *context, size_t begin, size_t end)
     struct opkit_conv_block block;
     float scales[OPKIT_MATMUL_COLUMNS];
 
+    block.sums.summed = NULL;
     for (size_t index = begin; index < end; index++) {
         opkit_run_conv(&task->conv, index, &block);
         for (size_t row = 0; row < block.sums.rows; row++) {

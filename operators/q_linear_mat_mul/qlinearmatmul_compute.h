@@ -32,6 +32,7 @@ static void qlinearmatmul_part(const void *context, size_t begin, size_t end)
     float scales[OPKIT_MATMUL_COLUMNS];
     size_t column;
 
+    block.summed = NULL;
     for (size_t index = begin; index < end; index++) {
         uint8_t *y = task->plan.y->uint8 + opkit_run_matmul(&task->plan, index, &block, &column);
 

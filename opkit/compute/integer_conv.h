@@ -335,7 +335,7 @@ OPKIT_ELEMENT_LOOP void opkit_conv_block_loop(const struct opkit_conv *conv, siz
     product.terms = conv->terms;
     block->rows = opkit_matmul_min(conv->kernels - kernel, OPKIT_MATMUL_ROWS);
     block->columns = opkit_matmul_min(conv->windows - window, conv->columns);
-    opkit_begin_block(&product, 0, block);
+    opkit_begin_block(&product, row, 0, block);
     memset(&rows, 0, sizeof rows);
     const size_t run_count = opkit_conv_runs(conv, window, block->columns, runs);
     for (size_t term = 0; term < conv->terms; term += block->terms) {
@@ -363,21 +363,10 @@ OPKIT_ELEMENT_LOOP void opkit_conv_block_loop(const struct opkit_conv *conv, siz
     }
 }
 
-OPKIT_LOOP void opkit_conv_block_baseline(const struct opkit_conv *conv, size_t image, size_t group,
-                                          size_t kernel, size_t window,
-                                          struct opkit_integer_block *block)
-{
-    opkit_conv_block_loop(conv, image, group, kernel, window, block);
-}
-
-#if defined(OPKIT_AVX2)
-OPKIT_AVX2 OPKIT_LOOP void opkit_conv_block_avx2(const struct opkit_conv *conv, size_t image,
-                                                 size_t group, size_t kernel, size_t window,
-                                                 struct opkit_integer_block *block)
-{
-    opkit_conv_block_loop(conv, image, group, kernel, window, block);
-}
-#endif
+OPKIT_WIDEST(opkit_conv_block_loop,
+             (const struct opkit_conv *conv, size_t image, size_t group, size_t kernel,
+              size_t window, struct opkit_integer_block *block),
+             (conv, image, group, kernel, window, block))
 
 /* Returns the count of blocks. */
 static inline size_t opkit_conv_blocks(const struct opkit_conv *conv)
@@ -403,13 +392,7 @@ static inline void opkit_run_conv(const struct opkit_conv *conv, size_t index,
     block->image = index / columns / rows / conv->groups;
     block->kernel = group * conv->kernels + kernel;
     block->window = index % columns * conv->columns;
-#if defined(OPKIT_AVX2)
-    if (opkit_has_avx2()) {
-        opkit_conv_block_avx2(conv, block->image, group, kernel, block->window, &block->sums);
-        return;
-    }
-#endif
-    opkit_conv_block_baseline(conv, block->image, group, kernel, block->window, &block->sums);
+    opkit_conv_block_loop_widest(conv, block->image, group, kernel, block->window, &block->sums);
 }
 
 /* Returns the index in the output of the first element of a row of a block's sums. */

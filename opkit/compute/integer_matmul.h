@@ -51,13 +51,15 @@ struct opkit_integer_product {
     size_t rows, columns, terms;
 };
 
-/* The copied numbers of a block, and its sums. */
+/* The copied numbers of a block, and its sums. Set `summed` to NULL before the first block. */
 struct opkit_integer_block {
     struct opkit_tile tile; /* `add` is NULL: numbers are copied without zero points */
     size_t rows, columns;
     size_t terms; /* that are added at a time, at most */
     uint8_t zeros[OPKIT_MATMUL_COLUMNS]; /* of the columns */
     bool has_zeros; /* in numbers from -128, one of them is not 0 */
+    const uint8_t *summed; /* the first of the rows whose sums are in row_sums; NULL: none */
+    bool sums_rows; /* row_sums become those of this block's rows */
     uint32_t row_sums[OPKIT_MATMUL_ROWS], column_sums[OPKIT_MATMUL_COLUMNS];
     /* A vector of 64 bytes is in one cache line. */
     __attribute__((aligned(64))) int16_t left[OPKIT_TILE_ROWS * OPKIT_MATMUL_TERMS];
@@ -127,11 +129,12 @@ OPKIT_ELEMENT_LOOP void opkit_copy_bytes(const struct opkit_bytes *from, size_t 
     }
 }
 
-/* Begins a block of so many rows and columns, from the given column on. */
-OPKIT_ELEMENT_LOOP void opkit_begin_block(const struct opkit_integer_product *product,
+/* Begins a block of so many rows and columns, from the given ones on. */
+OPKIT_ELEMENT_LOOP void opkit_begin_block(const struct opkit_integer_product *product, size_t row,
                                           size_t column, struct opkit_integer_block *block)
 {
     const struct opkit_zero_points *zeros = &product->column_zeros;
+    const uint8_t *left = product->left.data + row * product->terms;
 
     block->tile = opkit_find_tile();
     if (block->columns < OPKIT_MATMUL_NARROW) {
@@ -148,7 +151,11 @@ OPKIT_ELEMENT_LOOP void opkit_begin_block(const struct opkit_integer_product *pr
         block->zeros[i] = zeros->numbers.data[place * zeros->step];
         block->has_zeros = block->has_zeros || block->zeros[i] != 0;
     }
-    memset(block->row_sums, 0, sizeof block->row_sums);
+    block->sums_rows = block->has_zeros && block->tile.add != NULL && block->summed != left;
+    if (block->summed != left) {
+        memset(block->row_sums, 0, sizeof block->row_sums);
+        block->summed = block->sums_rows ? left : NULL;
+    }
     memset(block->column_sums, 0, sizeof block->column_sums);
     memset(block->sums, 0, block->rows * OPKIT_MATMUL_COLUMNS * sizeof *block->sums);
 }
@@ -302,7 +309,7 @@ OPKIT_ELEMENT_LOOP void opkit_add_tiles(const struct opkit_integer_product *prod
                 opkit_pack_row(tile, &product->left, first + k * product->terms, terms,
                                block->left + k * OPKIT_MATMUL_TERMS);
             }
-            if (block->has_zeros) {
+            if (block->sums_rows) {
                 block->row_sums[i + k] += opkit_sum_words(tile, left + k * step, words);
             }
         }
@@ -375,7 +382,10 @@ OPKIT_ELEMENT_LOOP void opkit_add_products(const struct opkit_integer_product *p
     }
 }
 
-/* Computes the sums of a block from the given row and column on. */
+/*
+ * Computes the sums of a block from the given row and column on: those of a row are neighbors, and
+ * OPKIT_MATMUL_COLUMNS from those of the next one.
+ */
 OPKIT_ELEMENT_LOOP void opkit_compute_block(const struct opkit_integer_product *product, size_t row,
                                             size_t column, struct opkit_integer_block *block)
 {
@@ -383,7 +393,7 @@ OPKIT_ELEMENT_LOOP void opkit_compute_block(const struct opkit_integer_product *
 
     block->rows = opkit_matmul_min(product->rows - row, OPKIT_MATMUL_ROWS);
     block->columns = opkit_matmul_min(product->columns - column, OPKIT_MATMUL_COLUMNS);
-    opkit_begin_block(product, column, block);
+    opkit_begin_block(product, row, column, block);
     memset(&rows, 0, sizeof rows);
     for (size_t term = 0; term < product->terms; term += block->terms) {
         const size_t terms = opkit_matmul_min(product->terms - term, block->terms);
@@ -410,37 +420,10 @@ OPKIT_ELEMENT_LOOP void opkit_compute_block(const struct opkit_integer_product *
     }
 }
 
-OPKIT_LOOP void opkit_integer_block_baseline(const struct opkit_integer_product *product,
-                                             size_t row, size_t column,
-                                             struct opkit_integer_block *block)
-{
-    opkit_compute_block(product, row, column, block);
-}
-
-#if defined(OPKIT_AVX2)
-OPKIT_AVX2 OPKIT_LOOP void opkit_integer_block_avx2(const struct opkit_integer_product *product,
-                                                    size_t row, size_t column,
-                                                    struct opkit_integer_block *block)
-{
-    opkit_compute_block(product, row, column, block);
-}
-#endif
-
-/*
- * Computes the sums of a block from the given row and column on: those of a row are neighbors, and
- * OPKIT_MATMUL_COLUMNS from those of the next one.
- */
-static inline void opkit_multiply_block(const struct opkit_integer_product *product, size_t row,
-                                        size_t column, struct opkit_integer_block *block)
-{
-#if defined(OPKIT_AVX2)
-    if (opkit_has_avx2()) {
-        opkit_integer_block_avx2(product, row, column, block);
-        return;
-    }
-#endif
-    opkit_integer_block_baseline(product, row, column, block);
-}
+OPKIT_WIDEST(opkit_compute_block,
+             (const struct opkit_integer_product *product, size_t row, size_t column,
+              struct opkit_integer_block *block),
+             (product, row, column, block))
 
 /* Products of the matrices of two tensors, which are broadcast as by numpy's matmul. */
 struct opkit_matmul {
@@ -553,7 +536,7 @@ static inline size_t opkit_run_matmul(const struct opkit_matmul *plan, size_t in
     *column = index % plan->column_blocks * OPKIT_MATMUL_COLUMNS;
     product.left = opkit_bytes_of(plan->a, left * product.rows * product.terms);
     product.right = opkit_bytes_of(plan->b, right * product.terms * product.columns);
-    opkit_multiply_block(&product, row, *column, block);
+    opkit_compute_block_widest(&product, row, *column, block);
     return (matrix * product.rows + row) * product.columns + *column;
 }
 

@@ -51,6 +51,7 @@ int main(int count, char **arguments)
     y.shape[1] = columns;
     y.size = rows * columns;
     opkit_plan_matmul(&plan, &a, &b, &y, &a_zeros, &b_zeros);
+    block.summed = NULL;
     for (size_t i = 0; i < opkit_matmul_blocks(&plan); i++) {
         const size_t first = opkit_run_matmul(&plan, i, &block, &column);
 

@@ -49,6 +49,15 @@ def test_cpu_kernel(case):
     check_cpu_kernel(case)
 
 
+def test_zero_points_of_later_columns():
+    """Those of the first 64 columns need no sums of the same rows."""
+    random = np.random.default_rng(0)
+    shapes = {"a": (3, 7), "b": (7, 130), "a_zero_point": (1,), "b_zero_point": (130,)}
+    inputs = {name: integers(random, shape, np.int8) for name, shape in shapes.items()}
+    inputs["b_zero_point"][:64] = 0
+    check_cpu_kernel(Case("later columns", inputs, {}))
+
+
 def test_sums_wrap_around():
     """2^31 is too large for int32."""
     a, b = np.full((1, 33026), 255, np.uint8), np.full((33026, 2), 255, np.uint8)

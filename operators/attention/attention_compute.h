@@ -547,52 +547,41 @@ ATTENTION_INLINE void attention_limit(const struct attention_group *group, float
     }
 }
 
-/* Turns the scores of a vector of queries into differences from their maximum. */
-ATTENTION_INLINE void attention_shift(float *weights, size_t count, size_t lanes, float *maximum,
-                                      float *factor)
+/*
+ * Turns the scores of a group for some keys into weights, relative to the maximum so far. Sets the
+ * factor of the sums before, and adds the weights to the total.
+ */
+ATTENTION_INLINE void attention_weigh(struct attention_block *block, struct attention_group *group,
+                                      size_t count, size_t lanes)
 {
-    float shift[ATTENTION_LANES];
-    attention_vector shifts;
+    float *weights = block->weights;
+    float shift[ATTENTION_MAX_QUERIES], sum[ATTENTION_MAX_QUERIES] = {0};
 
-    memcpy(shift, maximum, sizeof shift);
+    memcpy(shift, group->maximum, lanes * sizeof *shift);
     for (size_t i = 0; i < count; i++) {
-        for (size_t lane = 0; lane < ATTENTION_LANES; lane++) {
+        for (size_t lane = 0; lane < lanes; lane++) {
             shift[lane] = opkit_at_least(shift[lane], weights[i * lanes + lane]);
         }
     }
-    for (size_t lane = 0; lane < ATTENTION_LANES; lane++) {
+    for (size_t lane = 0; lane < lanes; lane++) {
         const float found = shift[lane];
 
         shift[lane] = found == -INFINITY ? 0.0F : found; /* no key until now */
-        factor[lane] = opkit_exp_weight(maximum[lane] - shift[lane]);
-        maximum[lane] = found;
+        block->factor[lane] = opkit_exp_weight(group->maximum[lane] - shift[lane]);
+        group->maximum[lane] = found;
     }
-    memcpy(&shifts, shift, sizeof shifts);
+    ATTENTION_ROLLED
     for (size_t i = 0; i < count; i++) {
-        attention_vector scores;
+        for (size_t lane = 0; lane < lanes; lane++) {
+            const float weight = opkit_exp_weight(weights[i * lanes + lane] - shift[lane]);
 
-        memcpy(&scores, weights + i * lanes, sizeof scores);
-        scores -= shifts;
-        memcpy(weights + i * lanes, &scores, sizeof scores);
+            weights[i * lanes + lane] = weight;
+            sum[lane] += weight;
+        }
     }
-}
-
-/* Adds the weights of a vector of queries to the total. */
-ATTENTION_INLINE void attention_add_weights(const float *weights, size_t count, size_t lanes,
-                                            const float *factor, float *total)
-{
-    attention_vector sum = {0}, totals, factors;
-
-    for (size_t i = 0; i < count; i++) {
-        attention_vector added;
-
-        memcpy(&added, weights + i * lanes, sizeof added);
-        sum += added;
+    for (size_t lane = 0; lane < lanes; lane++) {
+        group->total[lane] = group->total[lane] * block->factor[lane] + sum[lane];
     }
-    memcpy(&totals, total, sizeof totals);
-    memcpy(&factors, factor, sizeof factors);
-    totals = totals * factors + sum;
-    memcpy(total, &totals, sizeof totals);
 }
 
 /* Adds weighted values that may be infinite or NaN: a key of weight 0 does not count. */
@@ -636,16 +625,7 @@ ATTENTION_INLINE void attention_add_keys(const struct attention_task *task,
     if ((int64_t)first < group->max_begin || (int64_t)(first + count) > group->min_end) {
         attention_limit(group, block->weights, first, count, lanes);
     }
-    for (size_t i = 0; i < lanes; i += ATTENTION_LANES) {
-        attention_shift(block->weights + i, count, lanes, group->maximum + i, block->factor + i);
-    }
-    for (size_t i = 0; i < count * lanes; i++) {
-        block->weights[i] = opkit_exp_weight(block->weights[i]);
-    }
-    for (size_t i = 0; i < lanes; i += ATTENTION_LANES) {
-        attention_add_weights(block->weights + i, count, lanes, block->factor + i,
-                              group->total + i);
-    }
+    attention_weigh(block, group, count, lanes);
     if (task->has_finite_values) {
         attention_multiply(values, 1, value_features, value_features, block->weights, count, lanes,
                            block->factor, group->sums);

@@ -32,7 +32,8 @@ enum {
     ATTENTION_GROUPS = 8, /* of a block, at most, for which a block of keys is in the cache */
     ATTENTION_ELEMENTS = ATTENTION_MAX_FEATURES * ATTENTION_QUERIES, /* of a block */
     ATTENTION_KEYS = 96, /* of a block, at most */
-    ATTENTION_TILE = 6, /* rows of sums in registers, a multiple of which is ATTENTION_KEYS */
+    ATTENTION_TILE = 6, /* rows of sums in registers */
+    ATTENTION_MAX_TILE = 8, /* the same, of 32: ATTENTION_KEYS is a multiple of both */
     ATTENTION_GRAIN = 1 << 18 /* multiplications worth a thread */
 };
 
@@ -404,7 +405,7 @@ static bool attention_are_finite(const float *values, size_t count)
             MOST = ATTENTION_MAX_QUERIES / WIDTH                                                  \
         };                                                                                        \
         const size_t vectors = lanes / WIDTH;                                                     \
-        vector sum[ATTENTION_TILE][MOST] = {{{0}}};                                               \
+        vector sum[ATTENTION_MAX_TILE][MOST] = {{{0}}};                                           \
                                                                                                   \
         for (size_t row = 0; row < rows && factors != NULL; row++) {                              \
             for (size_t i = 0; i < vectors; i++) {                                                \
@@ -443,23 +444,24 @@ ATTENTION_INLINE void attention_tile(const float *left, size_t row_step, size_t 
                                      size_t rows, const float *right, size_t terms, size_t lanes,
                                      const float *factors, float *sums)
 {
-    if (lanes == ATTENTION_MAX_QUERIES) {
+    if (lanes > ATTENTION_LANES) {
         attention_wide_tile(left, row_step, term_step, rows, right, terms, lanes, factors, sums);
     } else {
         attention_narrow_tile(left, row_step, term_step, rows, right, terms, lanes, factors, sums);
     }
 }
 
-/* Computes any count of rows of sums. */
+/* Computes any count of rows of sums, `tile` at a time. */
 ATTENTION_INLINE void attention_multiply(const float *left, size_t row_step, size_t term_step,
                                          size_t rows, const float *right, size_t terms,
-                                         size_t lanes, const float *factors, float *sums)
+                                         size_t lanes, size_t tile, const float *factors,
+                                         float *sums)
 {
     size_t row = 0;
 
-    for (; row + ATTENTION_TILE <= rows; row += ATTENTION_TILE) {
-        attention_tile(left + row * row_step, row_step, term_step, ATTENTION_TILE, right, terms,
-                       lanes, factors, sums + row * lanes);
+    for (; row + tile <= rows; row += tile) {
+        attention_tile(left + row * row_step, row_step, term_step, tile, right, terms, lanes,
+                       factors, sums + row * lanes);
     }
     for (; row + 4 <= rows; row += 4) {
         attention_tile(left + row * row_step, row_step, term_step, 4, right, terms, lanes, factors,
@@ -605,7 +607,7 @@ static void attention_add_counted(const struct attention_block *block, const flo
 ATTENTION_INLINE void attention_add_keys(const struct attention_task *task,
                                          struct attention_block *block,
                                          struct attention_group *group, size_t first, size_t count,
-                                         size_t lanes)
+                                         size_t lanes, size_t tile)
 {
     const struct attention_sizes *sizes = &task->sizes;
     const size_t kv_head = block->head / (sizes->heads / sizes->kv_heads);
@@ -615,7 +617,7 @@ ATTENTION_INLINE void attention_add_keys(const struct attention_task *task,
     const float softcap = task->params->softcap;
 
     attention_multiply(task->k + row * features, features, 1, count, group->q, features, lanes,
-                       NULL, block->weights);
+                       tile, NULL, block->weights);
     for (size_t i = 0; i < count * lanes && softcap > 0.0F; i++) {
         block->weights[i] = softcap * opkit_tanh(block->weights[i] / softcap);
     }
@@ -628,7 +630,7 @@ ATTENTION_INLINE void attention_add_keys(const struct attention_task *task,
     attention_weigh(block, group, count, lanes);
     if (task->has_finite_values) {
         attention_multiply(values, 1, value_features, value_features, block->weights, count, lanes,
-                           block->factor, group->sums);
+                           tile, block->factor, group->sums);
     } else {
         attention_add_counted(block, values, value_features, count, lanes, group->sums);
     }
@@ -668,35 +670,44 @@ ATTENTION_INLINE void attention_finish(const struct attention_task *task,
     }
 }
 
-/* Computes the output of a block of queries. */
+/* Computes the output of a block of queries from `first` on, to `last`. */
 ATTENTION_INLINE void attention_run_block(const struct attention_task *task,
-                                          struct attention_block *block, size_t lanes)
+                                          struct attention_block *block, size_t first, size_t last,
+                                          size_t lanes, size_t tile)
 {
+    const struct attention_sizes *sizes = &task->sizes;
     const float *q =
         task->q + block->batch * task->q_steps.batch + block->head * task->q_steps.head;
     float *y = task->y + block->batch * task->y_steps.batch + block->head * task->y_steps.head;
     int32_t begin = INT32_MAX, end = 0;
 
-    for (size_t i = 0; i < block->group_count; i++) {
+    block->group_count = (last - first + lanes - 1) / lanes;
+    for (size_t i = 0; i < block->group_count; i++, first += lanes) {
         struct attention_group *group = &block->groups[i];
 
+        group->first = first;
+        group->count = last - first < lanes ? last - first : lanes;
+        group->q = block->q + i * sizes->features * lanes;
+        group->sums = block->sums + i * sizes->value_features * lanes;
         attention_start(task, block->batch, q, group, lanes);
         begin = begin < group->min_begin ? begin : group->min_begin;
         end = end > group->max_end ? end : group->max_end;
     }
     const int32_t blocks = (end - begin + ATTENTION_KEYS - 1) / ATTENTION_KEYS;
-    const int32_t tiles = (end - begin + ATTENTION_TILE - 1) / ATTENTION_TILE;
-    const int32_t keys = blocks > 0 ? (tiles + blocks - 1) / blocks * ATTENTION_TILE : 0;
-    for (int32_t first = begin; first < end; first += keys) {
-        const int32_t last = end - first < keys ? end : first + keys;
+    const int32_t rows = (int32_t)tile;
+    const int32_t tiles = (end - begin + rows - 1) / rows;
+    const int32_t keys = blocks > 0 ? (tiles + blocks - 1) / blocks * rows : 0;
+    for (; begin < end; begin += keys) {
+        const int32_t stop = end - begin < keys ? end : begin + keys;
 
         for (size_t i = 0; i < block->group_count; i++) {
             struct attention_group *group = &block->groups[i];
-            const int32_t from = first > group->min_begin ? first : group->min_begin;
-            const int32_t to = last < group->max_end ? last : group->max_end;
+            const int32_t from = begin > group->min_begin ? begin : group->min_begin;
+            const int32_t to = stop < group->max_end ? stop : group->max_end;
 
             if (from < to) {
-                attention_add_keys(task, block, group, (size_t)from, (size_t)(to - from), lanes);
+                attention_add_keys(task, block, group, (size_t)from, (size_t)(to - from), lanes,
+                                   tile);
             }
         }
     }
@@ -705,43 +716,44 @@ ATTENTION_INLINE void attention_run_block(const struct attention_task *task,
     }
 }
 
-/* Computes some blocks of queries, of all batches and heads. */
+/*
+ * Computes some blocks of queries, of all batches and heads. A last group of at most `tail` queries
+ * has that many lanes only.
+ */
 ATTENTION_INLINE void attention_run(const struct attention_task *task, size_t begin, size_t end,
-                                    size_t lanes)
+                                    size_t lanes, size_t tail, size_t tile)
 {
     const struct attention_sizes *sizes = &task->sizes;
+    const size_t queries = task->groups * lanes; /* of a block */
     struct attention_block block;
 
     for (size_t i = begin; i < end; i++) {
         const size_t head = i / task->blocks;
-        size_t first = i % task->blocks * task->groups * lanes;
+        const size_t first = i % task->blocks * queries;
+        const size_t count = sizes->queries - first < queries ? sizes->queries - first : queries;
+        const size_t rest = count % lanes <= tail ? count % lanes : 0;
 
         block.batch = head / sizes->heads;
         block.head = head % sizes->heads;
-        block.group_count = 0;
-        for (; block.group_count < task->groups && first < sizes->queries; first += lanes) {
-            struct attention_group *group = &block.groups[block.group_count];
-
-            group->first = first;
-            group->count = sizes->queries - first < lanes ? sizes->queries - first : lanes;
-            group->q = block.q + block.group_count * sizes->features * lanes;
-            group->sums = block.sums + block.group_count * sizes->value_features * lanes;
-            block.group_count++;
+        attention_run_block(task, &block, first, first + count - rest, lanes, tile);
+        if (rest > 0) {
+            attention_run_block(task, &block, first + count - rest, first + count, tail, tile);
         }
-        attention_run_block(task, &block, lanes);
     }
 }
 
 static void attention_run_baseline(const void *context, size_t begin, size_t end)
 {
-    attention_run((const struct attention_task *)context, begin, end, ATTENTION_BASELINE_QUERIES);
+    attention_run((const struct attention_task *)context, begin, end, ATTENTION_BASELINE_QUERIES, 0,
+                  ATTENTION_TILE);
 }
 
 #if defined(OPKIT_AVX2)
 /* The same for processors with AVX2: a vector is one register. */
 OPKIT_AVX2 static void attention_run_avx2(const void *context, size_t begin, size_t end)
 {
-    attention_run((const struct attention_task *)context, begin, end, ATTENTION_QUERIES);
+    attention_run((const struct attention_task *)context, begin, end, ATTENTION_QUERIES, 0,
+                  ATTENTION_TILE);
 }
 #endif
 
@@ -749,7 +761,8 @@ OPKIT_AVX2 static void attention_run_avx2(const void *context, size_t begin, siz
 /* The same for processors with AVX-512: a wide vector is one register. */
 OPKIT_AVX512 static void attention_run_avx512(const void *context, size_t begin, size_t end)
 {
-    attention_run((const struct attention_task *)context, begin, end, ATTENTION_MAX_QUERIES);
+    attention_run((const struct attention_task *)context, begin, end, ATTENTION_MAX_QUERIES,
+                  ATTENTION_QUERIES, ATTENTION_MAX_TILE);
 }
 #endif
 

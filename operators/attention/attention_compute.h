@@ -64,6 +64,7 @@ enum {
 #endif
 
 typedef float attention_vector __attribute__((vector_size(ATTENTION_LANES * sizeof(float))));
+typedef float attention_quad __attribute__((vector_size(4 * sizeof(float))));
 typedef float attention_wide __attribute__((vector_size(2 * ATTENTION_LANES * sizeof(float))));
 
 /* A tensor's steps from one place to the next, in elements. */
@@ -473,6 +474,12 @@ ATTENTION_INLINE void attention_multiply(const float *left, size_t row_step, siz
     }
 }
 
+/* Returns the query of a lane. */
+static inline size_t attention_query(const struct attention_group *group, size_t lane)
+{
+    return group->first + (lane < group->count ? lane : group->count - 1);
+}
+
 /* Sets the keys that each query of a group takes, but for attn_mask. */
 static void attention_set_limits(const struct attention_task *task, size_t batch,
                                  struct attention_group *group, size_t lanes)
@@ -487,8 +494,7 @@ static void attention_set_limits(const struct attention_task *task, size_t batch
     group->min_begin = group->min_end = INT32_MAX;
     group->max_begin = group->max_end = 0;
     for (size_t lane = 0; lane < lanes; lane++) {
-        const size_t query = group->first + (lane < group->count ? lane : group->count - 1);
-        const int64_t position = (int64_t)query + offset;
+        const int64_t position = (int64_t)attention_query(group, lane) + offset;
         int64_t begin = 0, end = limit;
 
         if (params->is_causal == 1) {
@@ -636,19 +642,53 @@ ATTENTION_INLINE void attention_add_keys(const struct attention_task *task,
     }
 }
 
+/* Transposes 4 rows of 4 floats, which are multiplied by factors. */
+ATTENTION_INLINE void attention_transpose(const float *const *from, attention_quad factors,
+                                          float *const *to)
+{
+    attention_quad rows[4];
+
+    for (size_t i = 0; i < 4; i++) {
+        memcpy(&rows[i], from[i], sizeof rows[i]);
+        rows[i] *= factors;
+    }
+    for (size_t i = 0; i < 4; i++) {
+        const attention_quad column = {rows[0][i], rows[1][i], rows[2][i], rows[3][i]};
+
+        memcpy(to[i], &column, sizeof column);
+    }
+}
+
 /* Sets the queries of a group, before any key. */
 ATTENTION_INLINE void attention_start(const struct attention_task *task, size_t batch,
                                       const float *q, struct attention_group *group, size_t lanes)
 {
-    const size_t features = task->sizes.features;
+    const size_t features = task->sizes.features, step = task->q_steps.row;
+    const float scale = task->scale;
+    const attention_quad scales = {scale, scale, scale, scale};
 
     attention_set_limits(task, batch, group, lanes);
-    for (size_t lane = 0; lane < lanes; lane++) {
-        const size_t query = group->first + (lane < group->count ? lane : group->count - 1);
+    for (size_t lane = 0; lane < lanes; lane += 4) {
+        const float *rows[] = {q + attention_query(group, lane) * step,
+                               q + attention_query(group, lane + 1) * step,
+                               q + attention_query(group, lane + 2) * step,
+                               q + attention_query(group, lane + 3) * step};
+        float *to = group->q + lane;
+        size_t i = 0;
 
-        for (size_t i = 0; i < features; i++) {
-            group->q[i * lanes + lane] = q[query * task->q_steps.row + i] * task->scale;
+        for (; i + 4 <= features; i += 4, to += 4 * lanes) {
+            const float *const from[] = {rows[0] + i, rows[1] + i, rows[2] + i, rows[3] + i};
+            float *const columns[] = {to, to + lanes, to + 2 * lanes, to + 3 * lanes};
+
+            attention_transpose(from, scales, columns);
         }
+        for (; i < features; i++, to += lanes) {
+            for (size_t j = 0; j < 4; j++) {
+                to[j] = rows[j][i] * scale;
+            }
+        }
+    }
+    for (size_t lane = 0; lane < lanes; lane++) {
         group->maximum[lane] = -INFINITY;
         group->total[lane] = 0.0F;
     }
@@ -659,13 +699,32 @@ ATTENTION_INLINE void attention_start(const struct attention_task *task, size_t 
 ATTENTION_INLINE void attention_finish(const struct attention_task *task,
                                        const struct attention_group *group, float *y, size_t lanes)
 {
-    for (size_t lane = 0; lane < group->count; lane++) {
-        const float total = group->total[lane];
-        const float inverse = total == 0.0F ? 0.0F : 1.0F / total; /* without keys, y is 0 */
-        float *to = y + (group->first + lane) * task->y_steps.row;
+    const size_t features = task->sizes.value_features, step = task->y_steps.row;
+    float inverse[ATTENTION_MAX_QUERIES];
 
-        for (size_t i = 0; i < task->sizes.value_features; i++) {
-            to[i] = group->sums[i * lanes + lane] * inverse;
+    for (size_t lane = 0; lane < lanes; lane++) {
+        const float total = group->total[lane];
+
+        inverse[lane] = total == 0.0F ? 0.0F : 1.0F / total; /* without keys, y is 0 */
+    }
+    y += group->first * step;
+    for (size_t lane = 0; lane < group->count; lane += 4, y += 4 * step) {
+        const size_t count = group->count - lane < 4 ? group->count - lane : 4;
+        const float *sums = group->sums + lane;
+        attention_quad factors;
+        size_t i = 0;
+
+        memcpy(&factors, inverse + lane, sizeof factors);
+        for (; count == 4 && i + 4 <= features; i += 4, sums += 4 * lanes) {
+            const float *const from[] = {sums, sums + lanes, sums + 2 * lanes, sums + 3 * lanes};
+            float *const rows[] = {y + i, y + step + i, y + 2 * step + i, y + 3 * step + i};
+
+            attention_transpose(from, factors, rows);
+        }
+        for (; i < features; i++, sums += lanes) {
+            for (size_t j = 0; j < count; j++) {
+                y[j * step + i] = sums[j] * inverse[lane + j];
+            }
         }
     }
 }

@@ -31,7 +31,7 @@ enum {
     ATTENTION_MAX_QUERIES = 2 * ATTENTION_QUERIES, /* the same, of 16 floats */
     ATTENTION_GROUPS = 8, /* of a block, at most, for which a block of keys is in the cache */
     ATTENTION_ELEMENTS = ATTENTION_MAX_FEATURES * ATTENTION_QUERIES, /* of a block */
-    ATTENTION_KEYS = 96, /* of a block, at most */
+    ATTENTION_KEYS = 120, /* of a block, at most */
     ATTENTION_TILE = 6, /* rows of sums in registers */
     ATTENTION_MAX_TILE = 8, /* the same, of 32: ATTENTION_KEYS is a multiple of both */
     ATTENTION_GRAIN = 1 << 18 /* multiplications worth a thread */
@@ -841,8 +841,7 @@ static void attention_run_all(struct attention_task *task)
     }
 #endif
 #if defined(OPKIT_AVX512)
-    if (sizes->queries > ATTENTION_QUERIES &&
-        features <= ATTENTION_ELEMENTS / ATTENTION_MAX_QUERIES && opkit_has_avx512()) {
+    if (features <= ATTENTION_ELEMENTS / ATTENTION_MAX_QUERIES && opkit_has_avx512()) {
         body = attention_run_avx512;
         lanes = ATTENTION_MAX_QUERIES;
     }

@@ -31,8 +31,9 @@ enum {
     ATTENTION_MAX_QUERIES = 2 * ATTENTION_QUERIES, /* the same, of 16 floats */
     ATTENTION_GROUPS = 8, /* of a block, at most, for which a block of keys is in the cache */
     ATTENTION_ELEMENTS = ATTENTION_MAX_FEATURES * ATTENTION_QUERIES, /* of a block */
-    ATTENTION_KEYS = 96, /* of a block, at most */
-    ATTENTION_TILE = 6, /* rows of sums in registers, a multiple of which is ATTENTION_KEYS */
+    ATTENTION_KEYS = 120, /* of a block, at most */
+    ATTENTION_TILE = 6, /* rows of sums in registers */
+    ATTENTION_MAX_TILE = 8, /* the same, of 32: ATTENTION_KEYS is a multiple of both */
     ATTENTION_GRAIN = 1 << 18 /* multiplications worth a thread */
 };
 
@@ -63,6 +64,7 @@ enum {
 #endif
 
 typedef float attention_vector __attribute__((vector_size(ATTENTION_LANES * sizeof(float))));
+typedef float attention_quad __attribute__((vector_size(4 * sizeof(float))));
 typedef float attention_wide __attribute__((vector_size(2 * ATTENTION_LANES * sizeof(float))));
 
 /* A tensor's steps from one place to the next, in elements. */
@@ -404,7 +406,7 @@ static bool attention_are_finite(const float *values, size_t count)
             MOST = ATTENTION_MAX_QUERIES / WIDTH                                                  \
         };                                                                                        \
         const size_t vectors = lanes / WIDTH;                                                     \
-        vector sum[ATTENTION_TILE][MOST] = {{{0}}};                                               \
+        vector sum[ATTENTION_MAX_TILE][MOST] = {{{0}}};                                           \
                                                                                                   \
         for (size_t row = 0; row < rows && factors != NULL; row++) {                              \
             for (size_t i = 0; i < vectors; i++) {                                                \
@@ -443,23 +445,24 @@ ATTENTION_INLINE void attention_tile(const float *left, size_t row_step, size_t 
                                      size_t rows, const float *right, size_t terms, size_t lanes,
                                      const float *factors, float *sums)
 {
-    if (lanes == ATTENTION_MAX_QUERIES) {
+    if (lanes > ATTENTION_LANES) {
         attention_wide_tile(left, row_step, term_step, rows, right, terms, lanes, factors, sums);
     } else {
         attention_narrow_tile(left, row_step, term_step, rows, right, terms, lanes, factors, sums);
     }
 }
 
-/* Computes any count of rows of sums. */
+/* Computes any count of rows of sums, `tile` at a time. */
 ATTENTION_INLINE void attention_multiply(const float *left, size_t row_step, size_t term_step,
                                          size_t rows, const float *right, size_t terms,
-                                         size_t lanes, const float *factors, float *sums)
+                                         size_t lanes, size_t tile, const float *factors,
+                                         float *sums)
 {
     size_t row = 0;
 
-    for (; row + ATTENTION_TILE <= rows; row += ATTENTION_TILE) {
-        attention_tile(left + row * row_step, row_step, term_step, ATTENTION_TILE, right, terms,
-                       lanes, factors, sums + row * lanes);
+    for (; row + tile <= rows; row += tile) {
+        attention_tile(left + row * row_step, row_step, term_step, tile, right, terms, lanes,
+                       factors, sums + row * lanes);
     }
     for (; row + 4 <= rows; row += 4) {
         attention_tile(left + row * row_step, row_step, term_step, 4, right, terms, lanes, factors,
@@ -469,6 +472,12 @@ ATTENTION_INLINE void attention_multiply(const float *left, size_t row_step, siz
         attention_tile(left + row * row_step, row_step, term_step, 1, right, terms, lanes, factors,
                        sums + row * lanes);
     }
+}
+
+/* Returns the query of a lane. */
+static inline size_t attention_query(const struct attention_group *group, size_t lane)
+{
+    return group->first + (lane < group->count ? lane : group->count - 1);
 }
 
 /* Sets the keys that each query of a group takes, but for attn_mask. */
@@ -485,8 +494,7 @@ static void attention_set_limits(const struct attention_task *task, size_t batch
     group->min_begin = group->min_end = INT32_MAX;
     group->max_begin = group->max_end = 0;
     for (size_t lane = 0; lane < lanes; lane++) {
-        const size_t query = group->first + (lane < group->count ? lane : group->count - 1);
-        const int64_t position = (int64_t)query + offset;
+        const int64_t position = (int64_t)attention_query(group, lane) + offset;
         int64_t begin = 0, end = limit;
 
         if (params->is_causal == 1) {
@@ -547,52 +555,41 @@ ATTENTION_INLINE void attention_limit(const struct attention_group *group, float
     }
 }
 
-/* Turns the scores of a vector of queries into differences from their maximum. */
-ATTENTION_INLINE void attention_shift(float *weights, size_t count, size_t lanes, float *maximum,
-                                      float *factor)
+/*
+ * Turns the scores of a group for some keys into weights, relative to the maximum so far. Sets the
+ * factor of the sums before, and adds the weights to the total.
+ */
+ATTENTION_INLINE void attention_weigh(struct attention_block *block, struct attention_group *group,
+                                      size_t count, size_t lanes)
 {
-    float shift[ATTENTION_LANES];
-    attention_vector shifts;
+    float *weights = block->weights;
+    float shift[ATTENTION_MAX_QUERIES], sum[ATTENTION_MAX_QUERIES] = {0};
 
-    memcpy(shift, maximum, sizeof shift);
+    memcpy(shift, group->maximum, lanes * sizeof *shift);
     for (size_t i = 0; i < count; i++) {
-        for (size_t lane = 0; lane < ATTENTION_LANES; lane++) {
+        for (size_t lane = 0; lane < lanes; lane++) {
             shift[lane] = opkit_at_least(shift[lane], weights[i * lanes + lane]);
         }
     }
-    for (size_t lane = 0; lane < ATTENTION_LANES; lane++) {
+    for (size_t lane = 0; lane < lanes; lane++) {
         const float found = shift[lane];
 
         shift[lane] = found == -INFINITY ? 0.0F : found; /* no key until now */
-        factor[lane] = opkit_exp_weight(maximum[lane] - shift[lane]);
-        maximum[lane] = found;
+        block->factor[lane] = opkit_exp_weight(group->maximum[lane] - shift[lane]);
+        group->maximum[lane] = found;
     }
-    memcpy(&shifts, shift, sizeof shifts);
+    ATTENTION_ROLLED
     for (size_t i = 0; i < count; i++) {
-        attention_vector scores;
+        for (size_t lane = 0; lane < lanes; lane++) {
+            const float weight = opkit_exp_weight(weights[i * lanes + lane] - shift[lane]);
 
-        memcpy(&scores, weights + i * lanes, sizeof scores);
-        scores -= shifts;
-        memcpy(weights + i * lanes, &scores, sizeof scores);
+            weights[i * lanes + lane] = weight;
+            sum[lane] += weight;
+        }
     }
-}
-
-/* Adds the weights of a vector of queries to the total. */
-ATTENTION_INLINE void attention_add_weights(const float *weights, size_t count, size_t lanes,
-                                            const float *factor, float *total)
-{
-    attention_vector sum = {0}, totals, factors;
-
-    for (size_t i = 0; i < count; i++) {
-        attention_vector added;
-
-        memcpy(&added, weights + i * lanes, sizeof added);
-        sum += added;
+    for (size_t lane = 0; lane < lanes; lane++) {
+        group->total[lane] = group->total[lane] * block->factor[lane] + sum[lane];
     }
-    memcpy(&totals, total, sizeof totals);
-    memcpy(&factors, factor, sizeof factors);
-    totals = totals * factors + sum;
-    memcpy(total, &totals, sizeof totals);
 }
 
 /* Adds weighted values that may be infinite or NaN: a key of weight 0 does not count. */
@@ -616,7 +613,7 @@ static void attention_add_counted(const struct attention_block *block, const flo
 ATTENTION_INLINE void attention_add_keys(const struct attention_task *task,
                                          struct attention_block *block,
                                          struct attention_group *group, size_t first, size_t count,
-                                         size_t lanes)
+                                         size_t lanes, size_t tile)
 {
     const struct attention_sizes *sizes = &task->sizes;
     const size_t kv_head = block->head / (sizes->heads / sizes->kv_heads);
@@ -626,7 +623,7 @@ ATTENTION_INLINE void attention_add_keys(const struct attention_task *task,
     const float softcap = task->params->softcap;
 
     attention_multiply(task->k + row * features, features, 1, count, group->q, features, lanes,
-                       NULL, block->weights);
+                       tile, NULL, block->weights);
     for (size_t i = 0; i < count * lanes && softcap > 0.0F; i++) {
         block->weights[i] = softcap * opkit_tanh(block->weights[i] / softcap);
     }
@@ -636,21 +633,29 @@ ATTENTION_INLINE void attention_add_keys(const struct attention_task *task,
     if ((int64_t)first < group->max_begin || (int64_t)(first + count) > group->min_end) {
         attention_limit(group, block->weights, first, count, lanes);
     }
-    for (size_t i = 0; i < lanes; i += ATTENTION_LANES) {
-        attention_shift(block->weights + i, count, lanes, group->maximum + i, block->factor + i);
-    }
-    for (size_t i = 0; i < count * lanes; i++) {
-        block->weights[i] = opkit_exp_weight(block->weights[i]);
-    }
-    for (size_t i = 0; i < lanes; i += ATTENTION_LANES) {
-        attention_add_weights(block->weights + i, count, lanes, block->factor + i,
-                              group->total + i);
-    }
+    attention_weigh(block, group, count, lanes);
     if (task->has_finite_values) {
         attention_multiply(values, 1, value_features, value_features, block->weights, count, lanes,
-                           block->factor, group->sums);
+                           tile, block->factor, group->sums);
     } else {
         attention_add_counted(block, values, value_features, count, lanes, group->sums);
+    }
+}
+
+/* Transposes 4 rows of 4 floats, which are multiplied by factors. */
+ATTENTION_INLINE void attention_transpose(const float *const *from, attention_quad factors,
+                                          float *const *to)
+{
+    attention_quad rows[4];
+
+    for (size_t i = 0; i < 4; i++) {
+        memcpy(&rows[i], from[i], sizeof rows[i]);
+        rows[i] *= factors;
+    }
+    for (size_t i = 0; i < 4; i++) {
+        const attention_quad column = {rows[0][i], rows[1][i], rows[2][i], rows[3][i]};
+
+        memcpy(to[i], &column, sizeof column);
     }
 }
 
@@ -658,15 +663,32 @@ ATTENTION_INLINE void attention_add_keys(const struct attention_task *task,
 ATTENTION_INLINE void attention_start(const struct attention_task *task, size_t batch,
                                       const float *q, struct attention_group *group, size_t lanes)
 {
-    const size_t features = task->sizes.features;
+    const size_t features = task->sizes.features, step = task->q_steps.row;
+    const float scale = task->scale;
+    const attention_quad scales = {scale, scale, scale, scale};
 
     attention_set_limits(task, batch, group, lanes);
-    for (size_t lane = 0; lane < lanes; lane++) {
-        const size_t query = group->first + (lane < group->count ? lane : group->count - 1);
+    for (size_t lane = 0; lane < lanes; lane += 4) {
+        const float *rows[] = {q + attention_query(group, lane) * step,
+                               q + attention_query(group, lane + 1) * step,
+                               q + attention_query(group, lane + 2) * step,
+                               q + attention_query(group, lane + 3) * step};
+        float *to = group->q + lane;
+        size_t i = 0;
 
-        for (size_t i = 0; i < features; i++) {
-            group->q[i * lanes + lane] = q[query * task->q_steps.row + i] * task->scale;
+        for (; i + 4 <= features; i += 4, to += 4 * lanes) {
+            const float *const from[] = {rows[0] + i, rows[1] + i, rows[2] + i, rows[3] + i};
+            float *const columns[] = {to, to + lanes, to + 2 * lanes, to + 3 * lanes};
+
+            attention_transpose(from, scales, columns);
         }
+        for (; i < features; i++, to += lanes) {
+            for (size_t j = 0; j < 4; j++) {
+                to[j] = rows[j][i] * scale;
+            }
+        }
+    }
+    for (size_t lane = 0; lane < lanes; lane++) {
         group->maximum[lane] = -INFINITY;
         group->total[lane] = 0.0F;
     }
@@ -677,46 +699,74 @@ ATTENTION_INLINE void attention_start(const struct attention_task *task, size_t 
 ATTENTION_INLINE void attention_finish(const struct attention_task *task,
                                        const struct attention_group *group, float *y, size_t lanes)
 {
-    for (size_t lane = 0; lane < group->count; lane++) {
-        const float total = group->total[lane];
-        const float inverse = total == 0.0F ? 0.0F : 1.0F / total; /* without keys, y is 0 */
-        float *to = y + (group->first + lane) * task->y_steps.row;
+    const size_t features = task->sizes.value_features, step = task->y_steps.row;
+    float inverse[ATTENTION_MAX_QUERIES];
 
-        for (size_t i = 0; i < task->sizes.value_features; i++) {
-            to[i] = group->sums[i * lanes + lane] * inverse;
+    for (size_t lane = 0; lane < lanes; lane++) {
+        const float total = group->total[lane];
+
+        inverse[lane] = total == 0.0F ? 0.0F : 1.0F / total; /* without keys, y is 0 */
+    }
+    y += group->first * step;
+    for (size_t lane = 0; lane < group->count; lane += 4, y += 4 * step) {
+        const size_t count = group->count - lane < 4 ? group->count - lane : 4;
+        const float *sums = group->sums + lane;
+        attention_quad factors;
+        size_t i = 0;
+
+        memcpy(&factors, inverse + lane, sizeof factors);
+        for (; count == 4 && i + 4 <= features; i += 4, sums += 4 * lanes) {
+            const float *const from[] = {sums, sums + lanes, sums + 2 * lanes, sums + 3 * lanes};
+            float *const rows[] = {y + i, y + step + i, y + 2 * step + i, y + 3 * step + i};
+
+            attention_transpose(from, factors, rows);
+        }
+        for (; i < features; i++, sums += lanes) {
+            for (size_t j = 0; j < count; j++) {
+                y[j * step + i] = sums[j] * inverse[lane + j];
+            }
         }
     }
 }
 
-/* Computes the output of a block of queries. */
+/* Computes the output of a block of queries from `first` on, to `last`. */
 ATTENTION_INLINE void attention_run_block(const struct attention_task *task,
-                                          struct attention_block *block, size_t lanes)
+                                          struct attention_block *block, size_t first, size_t last,
+                                          size_t lanes, size_t tile)
 {
+    const struct attention_sizes *sizes = &task->sizes;
     const float *q =
         task->q + block->batch * task->q_steps.batch + block->head * task->q_steps.head;
     float *y = task->y + block->batch * task->y_steps.batch + block->head * task->y_steps.head;
     int32_t begin = INT32_MAX, end = 0;
 
-    for (size_t i = 0; i < block->group_count; i++) {
+    block->group_count = (last - first + lanes - 1) / lanes;
+    for (size_t i = 0; i < block->group_count; i++, first += lanes) {
         struct attention_group *group = &block->groups[i];
 
+        group->first = first;
+        group->count = last - first < lanes ? last - first : lanes;
+        group->q = block->q + i * sizes->features * lanes;
+        group->sums = block->sums + i * sizes->value_features * lanes;
         attention_start(task, block->batch, q, group, lanes);
         begin = begin < group->min_begin ? begin : group->min_begin;
         end = end > group->max_end ? end : group->max_end;
     }
     const int32_t blocks = (end - begin + ATTENTION_KEYS - 1) / ATTENTION_KEYS;
-    const int32_t tiles = (end - begin + ATTENTION_TILE - 1) / ATTENTION_TILE;
-    const int32_t keys = blocks > 0 ? (tiles + blocks - 1) / blocks * ATTENTION_TILE : 0;
-    for (int32_t first = begin; first < end; first += keys) {
-        const int32_t last = end - first < keys ? end : first + keys;
+    const int32_t rows = (int32_t)tile;
+    const int32_t tiles = (end - begin + rows - 1) / rows;
+    const int32_t keys = blocks > 0 ? (tiles + blocks - 1) / blocks * rows : 0;
+    for (; begin < end; begin += keys) {
+        const int32_t stop = end - begin < keys ? end : begin + keys;
 
         for (size_t i = 0; i < block->group_count; i++) {
             struct attention_group *group = &block->groups[i];
-            const int32_t from = first > group->min_begin ? first : group->min_begin;
-            const int32_t to = last < group->max_end ? last : group->max_end;
+            const int32_t from = begin > group->min_begin ? begin : group->min_begin;
+            const int32_t to = stop < group->max_end ? stop : group->max_end;
 
             if (from < to) {
-                attention_add_keys(task, block, group, (size_t)from, (size_t)(to - from), lanes);
+                attention_add_keys(task, block, group, (size_t)from, (size_t)(to - from), lanes,
+                                   tile);
             }
         }
     }
@@ -725,43 +775,44 @@ ATTENTION_INLINE void attention_run_block(const struct attention_task *task,
     }
 }
 
-/* Computes some blocks of queries, of all batches and heads. */
+/*
+ * Computes some blocks of queries, of all batches and heads. A last group of at most `tail` queries
+ * has that many lanes only.
+ */
 ATTENTION_INLINE void attention_run(const struct attention_task *task, size_t begin, size_t end,
-                                    size_t lanes)
+                                    size_t lanes, size_t tail, size_t tile)
 {
     const struct attention_sizes *sizes = &task->sizes;
+    const size_t queries = task->groups * lanes; /* of a block */
     struct attention_block block;
 
     for (size_t i = begin; i < end; i++) {
         const size_t head = i / task->blocks;
-        size_t first = i % task->blocks * task->groups * lanes;
+        const size_t first = i % task->blocks * queries;
+        const size_t count = sizes->queries - first < queries ? sizes->queries - first : queries;
+        const size_t rest = count % lanes <= tail ? count % lanes : 0;
 
         block.batch = head / sizes->heads;
         block.head = head % sizes->heads;
-        block.group_count = 0;
-        for (; block.group_count < task->groups && first < sizes->queries; first += lanes) {
-            struct attention_group *group = &block.groups[block.group_count];
-
-            group->first = first;
-            group->count = sizes->queries - first < lanes ? sizes->queries - first : lanes;
-            group->q = block.q + block.group_count * sizes->features * lanes;
-            group->sums = block.sums + block.group_count * sizes->value_features * lanes;
-            block.group_count++;
+        attention_run_block(task, &block, first, first + count - rest, lanes, tile);
+        if (rest > 0) {
+            attention_run_block(task, &block, first + count - rest, first + count, tail, tile);
         }
-        attention_run_block(task, &block, lanes);
     }
 }
 
 static void attention_run_baseline(const void *context, size_t begin, size_t end)
 {
-    attention_run((const struct attention_task *)context, begin, end, ATTENTION_BASELINE_QUERIES);
+    attention_run((const struct attention_task *)context, begin, end, ATTENTION_BASELINE_QUERIES, 0,
+                  ATTENTION_TILE);
 }
 
 #if defined(OPKIT_AVX2)
 /* The same for processors with AVX2: a vector is one register. */
 OPKIT_AVX2 static void attention_run_avx2(const void *context, size_t begin, size_t end)
 {
-    attention_run((const struct attention_task *)context, begin, end, ATTENTION_QUERIES);
+    attention_run((const struct attention_task *)context, begin, end, ATTENTION_QUERIES, 0,
+                  ATTENTION_TILE);
 }
 #endif
 
@@ -769,7 +820,8 @@ OPKIT_AVX2 static void attention_run_avx2(const void *context, size_t begin, siz
 /* The same for processors with AVX-512: a wide vector is one register. */
 OPKIT_AVX512 static void attention_run_avx512(const void *context, size_t begin, size_t end)
 {
-    attention_run((const struct attention_task *)context, begin, end, ATTENTION_MAX_QUERIES);
+    attention_run((const struct attention_task *)context, begin, end, ATTENTION_MAX_QUERIES,
+                  ATTENTION_QUERIES, ATTENTION_MAX_TILE);
 }
 #endif
 
@@ -789,8 +841,7 @@ static void attention_run_all(struct attention_task *task)
     }
 #endif
 #if defined(OPKIT_AVX512)
-    if (sizes->queries > ATTENTION_QUERIES &&
-        features <= ATTENTION_ELEMENTS / ATTENTION_MAX_QUERIES && opkit_has_avx512()) {
+    if (features <= ATTENTION_ELEMENTS / ATTENTION_MAX_QUERIES && opkit_has_avx512()) {
         body = attention_run_avx512;
         lanes = ATTENTION_MAX_QUERIES;
     }

@@ -250,7 +250,7 @@ and keys with {HEAD} features. On this PC AVX2, but XNNPACK takes what it finds;
 {results_file.table(head, rows)}
 
 Attention of {HEADS} heads, {HEAD} features each, beside onnxruntime's MatMul, Softmax and
-MatMul, on this PC: onnxruntime takes AVX-512 where it is, ours AVX2.
+MatMul, on this PC: both take AVX-512 where it is.
 
 {of_attention}
 """

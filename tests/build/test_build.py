@@ -129,6 +129,7 @@ def test_committed_files(copy_of_fresh: Repository) -> None:
     assert git("status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_new_param_is_generated_by_build(copy_of_fresh: Repository) -> None:
     path = copy_of_fresh.path
     yours = {
@@ -423,6 +424,7 @@ def test_vendor_style_kernel_builds_unchanged(tmp_path: Path) -> None:
     repository.scons("target=all")
 
 
+@pytest.mark.slow
 def test_vendor_makefiles_build(copy_of_fresh: Repository) -> None:
     need("make", "make")
     for abi in (ABIS[name] for name in MACHINES):

@@ -113,6 +113,7 @@ def test_mistake_of_the_reference_is_told_once(told: Repository) -> None:
     assert printed.count("told_reference.py") == 1
 
 
+@pytest.mark.slow
 def test_passing_check_is_one_row(told: Repository) -> None:
     own = r"the CPU kernel also ran on \d+ shapes of the check's own\n"
     for command, shapes in ((["SCons", "-Q", "check", "quick=1"], ""), (["pytest"], own)):

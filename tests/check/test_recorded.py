@@ -291,6 +291,7 @@ def table(printed: str) -> list[tuple[str, ...]]:
     return sorted(re.findall(row, printed, re.MULTILINE))
 
 
+@pytest.mark.slow
 def test_reference_and_kernel_are_compared(scale: Repository) -> None:
     checked = scale.scons("-Q", "check", "verbose=1").stdout
     assert table(checked) == [

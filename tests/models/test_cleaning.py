@@ -15,6 +15,7 @@ from click.testing import Result
 from onnx import TensorProto, helper
 
 from rknn_op.models import cleaning
+from tests.marks import quick_first
 from tests.models import test_extra
 from tests.models.models import (
     constant,
@@ -590,12 +591,18 @@ def test_a_difference_is_an_error(
 
 @pytest.mark.parametrize(
     ("program", "problem"),
-    [
-        ("import os; os.kill(os.getpid(), 11)", "onnxruntime ended by signal 11 at its constants"),
-        ("import time; time.sleep(60)", "its constants take more than 1 s"),
-        ("raise ValueError", "onnxruntime cannot compute its constants"),
-        ("print('no archive')", "onnxruntime cannot compute its constants"),
-    ],
+    quick_first(
+        3,
+        [
+            (
+                "import os; os.kill(os.getpid(), 11)",
+                "onnxruntime ended by signal 11 at its constants",
+            ),
+            ("raise ValueError", "onnxruntime cannot compute its constants"),
+            ("print('no archive')", "onnxruntime cannot compute its constants"),
+            ("import time; time.sleep(60)", "its constants take more than 1 s"),
+        ],
+    ),
 )
 def test_failure_of_the_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, problem: str
@@ -616,6 +623,7 @@ def test_failure_of_the_process(
     succeeded("graft", file, "-p", tmp_path / "selu", "-o", tmp_path / "out.onnx")
 
 
+@pytest.mark.slow
 def test_without_onnxruntime(tmp_path: Path) -> None:
     file = saved(reshaped(), tmp_path)
     done = test_extra.rknn_op("scan", file, libraries=["onnxruntime"])

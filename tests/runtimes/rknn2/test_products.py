@@ -178,6 +178,7 @@ def test_deploy_needs_chip(built: Repository) -> None:
     assert "pass its chip with target= (expected rk3588, " in refused.stderr
 
 
+@pytest.mark.slow
 def test_check_and_clean(copy: Repository) -> None:
     # Three shapes, two kinds of values, and the params: alpha and size have five other values.
     assert counts(copy.scons("check").stdout) == {"CPU kernel": 36}

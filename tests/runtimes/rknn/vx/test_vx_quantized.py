@@ -54,6 +54,7 @@ def test_generated_test_has_short_lines(quantized: Repository) -> None:
     assert max(map(len, (quantized.path / TESTS).read_text().splitlines())) <= 100
 
 
+@pytest.mark.slow
 def test_generated_kernel_passes(quantized: Repository) -> None:
     """It requantizes: the formats of input and outputs differ in the generated test."""
     checked = quantized.scons("check").stdout

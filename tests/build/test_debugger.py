@@ -59,7 +59,7 @@ def test_gdb_stops_in_compute(repository: Repository) -> None:
     first = next(i for i, line in enumerate(source[body:], body + 1) if line.strip())
     printed = debug(
         repository,
-        "print inputs->input.shape[1]\nbreak opkit_exp\ncontinue\nprint x\nnext\nkill\n",
+        "print inputs->input.shape[1]\nbreak opkit_exp_fast\ncontinue\nprint x\nnext\nkill\n",
     )
     assert f"exp_compute.h:{first}\n" in printed
     assert "$1 = 31\n" in printed

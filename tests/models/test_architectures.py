@@ -1,6 +1,6 @@
 """Published architectures from PyTorch to a converted model, as docs/evidence.md says.
 
-`--nightly` runs all of them, else one.
+Only `--nightly` runs them; by day, test_pytorch.py exports and converts a smaller one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from docs.site.evidence import architectures
-from tests.marks import slow_first
 from tests.models.architecture_table import (
     EXPORTERS,
     TOOLKIT_VARIABLE,
@@ -28,7 +27,6 @@ from tests.rknn_op.command import process
 __all__ = ["torch_python"]
 
 TABLE = architectures()
-BY_DAY = "vit, dynamo"
 WITH_MISTAKES = ("rt_detr, torchscript", "raft, dynamo")
 TOOLKIT = os.environ.get(TOOLKIT_VARIABLE, "")
 
@@ -76,11 +74,9 @@ def test_table_has_all_architectures(torch_python: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not TOOLKIT, reason=f"{TOOLKIT_VARIABLE} names no Python")
-@pytest.mark.parametrize(
-    "name",
-    slow_first(1, [BY_DAY, *(each for each in TABLE if each != BY_DAY)]),
-)
+@pytest.mark.parametrize("name", TABLE)
 def test_row(name: str, torch_python: str, tmp_path: Path) -> None:
     toolkit = with_torch(TOOLKIT, torch_python, tmp_path / "toolkit")
     model = export(torch_python, name, tmp_path)

@@ -43,9 +43,6 @@ enum {
 #define ATTENTION_BASELINE_QUERIES ATTENTION_LANES
 #endif
 
-/* Inlines a function into its callers, so that it is compiled for the same processors. */
-#define ATTENTION_INLINE __attribute__((always_inline)) static inline
-
 /* Before a loop whose sums take all vector registers: clang would unroll it, and spill some. */
 #if defined(__clang__)
 #define ATTENTION_ROLLED _Pragma("clang loop unroll(disable)")
@@ -395,55 +392,55 @@ static bool attention_are_finite(const float *values, size_t count)
  *   vector     of the floats of some lanes
  *   factors    if not NULL, of the sums so far, to which the products are added
  */
-#define ATTENTION_DEFINE_TILE(name, vector)                                                       \
-    ATTENTION_INLINE void name(const float *left, size_t row_step, size_t term_step, size_t rows, \
-                               const float *right, size_t terms, size_t lanes,                    \
-                               const float *factors, float *sums)                                 \
-    {                                                                                             \
-        OPKIT_FUSED                                                                               \
-        enum {                                                                                    \
-            WIDTH = sizeof(vector) / sizeof(float),                                               \
-            MOST = ATTENTION_MAX_QUERIES / WIDTH                                                  \
-        };                                                                                        \
-        const size_t vectors = lanes / WIDTH;                                                     \
-        vector sum[ATTENTION_MAX_TILE][MOST] = {{{0}}};                                           \
-                                                                                                  \
-        for (size_t row = 0; row < rows && factors != NULL; row++) {                              \
-            for (size_t i = 0; i < vectors; i++) {                                                \
-                vector factor;                                                                    \
-                                                                                                  \
-                memcpy(&factor, factors + i * WIDTH, sizeof factor);                              \
-                memcpy(&sum[row][i], sums + row * lanes + i * WIDTH, sizeof factor);              \
-                sum[row][i] *= factor;                                                            \
-            }                                                                                     \
-        }                                                                                         \
-        ATTENTION_ROLLED                                                                          \
-        for (size_t term = 0; term < terms; term++) {                                             \
-            vector terms_of_lanes[MOST];                                                          \
-                                                                                                  \
-            memcpy(terms_of_lanes, right, lanes * sizeof *right);                                 \
-            for (size_t row = 0; row < rows; row++) {                                             \
-                float each = left[row * row_step];                                                \
-                                                                                                  \
-                ATTENTION_IN_REGISTER(each);                                                      \
-                for (size_t i = 0; i < vectors; i++) {                                            \
-                    sum[row][i] += each * terms_of_lanes[i];                                      \
-                }                                                                                 \
-            }                                                                                     \
-            left += term_step;                                                                    \
-            right += lanes;                                                                       \
-        }                                                                                         \
-        for (size_t row = 0; row < rows; row++) {                                                 \
-            memcpy(sums + row * lanes, sum[row], lanes * sizeof *sums);                           \
-        }                                                                                         \
+#define ATTENTION_DEFINE_TILE(name, vector)                                                      \
+    OPKIT_INLINE void name(const float *left, size_t row_step, size_t term_step, size_t rows,    \
+                           const float *right, size_t terms, size_t lanes, const float *factors, \
+                           float *sums)                                                          \
+    {                                                                                            \
+        OPKIT_FUSED                                                                              \
+        enum {                                                                                   \
+            WIDTH = sizeof(vector) / sizeof(float),                                              \
+            MOST = ATTENTION_MAX_QUERIES / WIDTH                                                 \
+        };                                                                                       \
+        const size_t vectors = lanes / WIDTH;                                                    \
+        vector sum[ATTENTION_MAX_TILE][MOST] = {{{0}}};                                          \
+                                                                                                 \
+        for (size_t row = 0; row < rows && factors != NULL; row++) {                             \
+            for (size_t i = 0; i < vectors; i++) {                                               \
+                vector factor;                                                                   \
+                                                                                                 \
+                memcpy(&factor, factors + i * WIDTH, sizeof factor);                             \
+                memcpy(&sum[row][i], sums + row * lanes + i * WIDTH, sizeof factor);             \
+                sum[row][i] *= factor;                                                           \
+            }                                                                                    \
+        }                                                                                        \
+        ATTENTION_ROLLED                                                                         \
+        for (size_t term = 0; term < terms; term++) {                                            \
+            vector terms_of_lanes[MOST];                                                         \
+                                                                                                 \
+            memcpy(terms_of_lanes, right, lanes * sizeof *right);                                \
+            for (size_t row = 0; row < rows; row++) {                                            \
+                float each = left[row * row_step];                                               \
+                                                                                                 \
+                ATTENTION_IN_REGISTER(each);                                                     \
+                for (size_t i = 0; i < vectors; i++) {                                           \
+                    sum[row][i] += each * terms_of_lanes[i];                                     \
+                }                                                                                \
+            }                                                                                    \
+            left += term_step;                                                                   \
+            right += lanes;                                                                      \
+        }                                                                                        \
+        for (size_t row = 0; row < rows; row++) {                                                \
+            memcpy(sums + row * lanes, sum[row], lanes * sizeof *sums);                          \
+        }                                                                                        \
     }
 
 ATTENTION_DEFINE_TILE(attention_narrow_tile, attention_vector)
 ATTENTION_DEFINE_TILE(attention_wide_tile, attention_wide)
 
-ATTENTION_INLINE void attention_tile(const float *left, size_t row_step, size_t term_step,
-                                     size_t rows, const float *right, size_t terms, size_t lanes,
-                                     const float *factors, float *sums)
+OPKIT_INLINE void attention_tile(const float *left, size_t row_step, size_t term_step, size_t rows,
+                                 const float *right, size_t terms, size_t lanes,
+                                 const float *factors, float *sums)
 {
     if (lanes > ATTENTION_LANES) {
         attention_wide_tile(left, row_step, term_step, rows, right, terms, lanes, factors, sums);
@@ -453,10 +450,9 @@ ATTENTION_INLINE void attention_tile(const float *left, size_t row_step, size_t 
 }
 
 /* Computes any count of rows of sums, `tile` at a time. */
-ATTENTION_INLINE void attention_multiply(const float *left, size_t row_step, size_t term_step,
-                                         size_t rows, const float *right, size_t terms,
-                                         size_t lanes, size_t tile, const float *factors,
-                                         float *sums)
+OPKIT_INLINE void attention_multiply(const float *left, size_t row_step, size_t term_step,
+                                     size_t rows, const float *right, size_t terms, size_t lanes,
+                                     size_t tile, const float *factors, float *sums)
 {
     size_t row = 0;
 
@@ -542,8 +538,8 @@ static void attention_add_mask(const struct attention_task *task, struct attenti
 }
 
 /* Removes the keys that a query does not take from the scores of some keys, from `first` on. */
-ATTENTION_INLINE void attention_limit(const struct attention_group *group, float *scores,
-                                      size_t first, size_t count, size_t lanes)
+OPKIT_INLINE void attention_limit(const struct attention_group *group, float *scores, size_t first,
+                                  size_t count, size_t lanes)
 {
     for (size_t i = 0; i < count; i++, scores += lanes) {
         const int32_t key = (int32_t)(first + i);
@@ -559,8 +555,8 @@ ATTENTION_INLINE void attention_limit(const struct attention_group *group, float
  * Turns the scores of a group for some keys into weights, relative to the maximum so far. Sets the
  * factor of the sums before, and adds the weights to the total.
  */
-ATTENTION_INLINE void attention_weigh(struct attention_block *block, struct attention_group *group,
-                                      size_t count, size_t lanes)
+OPKIT_INLINE void attention_weigh(struct attention_block *block, struct attention_group *group,
+                                  size_t count, size_t lanes)
 {
     float *weights = block->weights;
     float shift[ATTENTION_MAX_QUERIES], sum[ATTENTION_MAX_QUERIES] = {0};
@@ -610,10 +606,9 @@ static void attention_add_counted(const struct attention_block *block, const flo
 }
 
 /* Adds some keys, from `first` on, to the sums of a group. */
-ATTENTION_INLINE void attention_add_keys(const struct attention_task *task,
-                                         struct attention_block *block,
-                                         struct attention_group *group, size_t first, size_t count,
-                                         size_t lanes, size_t tile)
+OPKIT_INLINE void attention_add_keys(const struct attention_task *task,
+                                     struct attention_block *block, struct attention_group *group,
+                                     size_t first, size_t count, size_t lanes, size_t tile)
 {
     const struct attention_sizes *sizes = &task->sizes;
     const size_t kv_head = block->head / (sizes->heads / sizes->kv_heads);
@@ -643,8 +638,8 @@ ATTENTION_INLINE void attention_add_keys(const struct attention_task *task,
 }
 
 /* Transposes 4 rows of 4 floats, which are multiplied by factors. */
-ATTENTION_INLINE void attention_transpose(const float *const *from, attention_quad factors,
-                                          float *const *to)
+OPKIT_INLINE void attention_transpose(const float *const *from, attention_quad factors,
+                                      float *const *to)
 {
     attention_quad rows[4];
 
@@ -660,8 +655,8 @@ ATTENTION_INLINE void attention_transpose(const float *const *from, attention_qu
 }
 
 /* Sets the queries of a group, before any key. */
-ATTENTION_INLINE void attention_start(const struct attention_task *task, size_t batch,
-                                      const float *q, struct attention_group *group, size_t lanes)
+OPKIT_INLINE void attention_start(const struct attention_task *task, size_t batch, const float *q,
+                                  struct attention_group *group, size_t lanes)
 {
     const size_t features = task->sizes.features, step = task->q_steps.row;
     const float scale = task->scale;
@@ -696,8 +691,8 @@ ATTENTION_INLINE void attention_start(const struct attention_task *task, size_t 
 }
 
 /* Writes the output of a group. */
-ATTENTION_INLINE void attention_finish(const struct attention_task *task,
-                                       const struct attention_group *group, float *y, size_t lanes)
+OPKIT_INLINE void attention_finish(const struct attention_task *task,
+                                   const struct attention_group *group, float *y, size_t lanes)
 {
     const size_t features = task->sizes.value_features, step = task->y_steps.row;
     float inverse[ATTENTION_MAX_QUERIES];
@@ -730,9 +725,9 @@ ATTENTION_INLINE void attention_finish(const struct attention_task *task,
 }
 
 /* Computes the output of a block of queries from `first` on, to `last`. */
-ATTENTION_INLINE void attention_run_block(const struct attention_task *task,
-                                          struct attention_block *block, size_t first, size_t last,
-                                          size_t lanes, size_t tile)
+OPKIT_INLINE void attention_run_block(const struct attention_task *task,
+                                      struct attention_block *block, size_t first, size_t last,
+                                      size_t lanes, size_t tile)
 {
     const struct attention_sizes *sizes = &task->sizes;
     const float *q =
@@ -779,8 +774,8 @@ ATTENTION_INLINE void attention_run_block(const struct attention_task *task,
  * Computes some blocks of queries, of all batches and heads. A last group of at most `tail` queries
  * has that many lanes only.
  */
-ATTENTION_INLINE void attention_run(const struct attention_task *task, size_t begin, size_t end,
-                                    size_t lanes, size_t tail, size_t tile)
+OPKIT_INLINE void attention_run(const struct attention_task *task, size_t begin, size_t end,
+                                size_t lanes, size_t tail, size_t tile)
 {
     const struct attention_sizes *sizes = &task->sizes;
     const size_t queries = task->groups * lanes; /* of a block */

@@ -78,7 +78,6 @@ OPKIT_ELEMENT_LOOP void bitshift_compute_block(const struct bitshift_block *bloc
         break;
     }
 }
-
 OPKIT_WIDEST(bitshift_compute_block, (const struct bitshift_block *block, size_t count),
              (block, count))
 

@@ -23,9 +23,6 @@ enum {
     CAUSALCONVWITHSTATE_GRAIN = 65536 /* products that are worth a thread */
 };
 
-/* Inlines a function into its callers, so that it is compiled for the same processors. */
-#define CAUSALCONVWITHSTATE_INLINE __attribute__((always_inline)) static inline
-
 /* A call: its tensors, and its sizes. */
 struct causalconvwithstate_call {
     const float *input, *weight, *bias, *past;
@@ -37,9 +34,9 @@ struct causalconvwithstate_call {
 };
 
 /* Adds the products with `CAUSALCONVWITHSTATE_TAPS` neighbors of each position. */
-CAUSALCONVWITHSTATE_INLINE void causalconvwithstate_add_taps(const float *__restrict__ x,
-                                                             const float *__restrict__ weight,
-                                                             size_t count, float *__restrict__ y)
+OPKIT_INLINE void causalconvwithstate_add_taps(const float *__restrict__ x,
+                                               const float *__restrict__ weight, size_t count,
+                                               float *__restrict__ y)
 {
     for (size_t i = 0; i < count; i++) {
         float sum = y[i];
@@ -52,9 +49,8 @@ CAUSALCONVWITHSTATE_INLINE void causalconvwithstate_add_taps(const float *__rest
 }
 
 /* Adds the products with one neighbor of each position. */
-CAUSALCONVWITHSTATE_INLINE void causalconvwithstate_add_tap(const float *__restrict__ x,
-                                                            float weight, size_t count,
-                                                            float *__restrict__ y)
+OPKIT_INLINE void causalconvwithstate_add_tap(const float *__restrict__ x, float weight,
+                                              size_t count, float *__restrict__ y)
 {
     for (size_t i = 0; i < count; i++) {
         y[i] += weight * x[i];
@@ -62,9 +58,8 @@ CAUSALCONVWITHSTATE_INLINE void causalconvwithstate_add_tap(const float *__restr
 }
 
 /* Convolves positions that read input alone; x begins K - 1 positions before. */
-CAUSALCONVWITHSTATE_INLINE void causalconvwithstate_convolve(const float *x, const float *weight,
-                                                             size_t taps, float bias, size_t count,
-                                                             float *y)
+OPKIT_INLINE void causalconvwithstate_convolve(const float *x, const float *weight, size_t taps,
+                                               float bias, size_t count, float *y)
 {
     size_t tap = 0;
 
@@ -80,8 +75,7 @@ CAUSALCONVWITHSTATE_INLINE void causalconvwithstate_convolve(const float *x, con
 }
 
 /* Computes one channel of one batch: `row` of N * C. */
-CAUSALCONVWITHSTATE_INLINE void causalconvwithstate_row(const struct causalconvwithstate_call *call,
-                                                        size_t row)
+OPKIT_INLINE void causalconvwithstate_row(const struct causalconvwithstate_call *call, size_t row)
 {
     const size_t length = call->length, state = call->state, channel = row % call->channels;
     const float *x = call->input + row * length, *past = call->past + row * state;
@@ -113,8 +107,7 @@ CAUSALCONVWITHSTATE_INLINE void causalconvwithstate_row(const struct causalconvw
 }
 
 /* Computes rows of N * C. */
-CAUSALCONVWITHSTATE_INLINE void causalconvwithstate_rows(const void *context, size_t begin,
-                                                         size_t end)
+OPKIT_INLINE void causalconvwithstate_rows(const void *context, size_t begin, size_t end)
 {
     const struct causalconvwithstate_call *call = (const struct causalconvwithstate_call *)context;
 

@@ -30,9 +30,6 @@ enum {
     DEFORMCONV_MAX_ELEMENTS = DEFORMCONV_SAMPLES / DEFORMCONV_LANES /* of a kernel */
 };
 
-/* Inlines a function into its callers, so that it is compiled for the same processors. */
-#define DEFORMCONV_INLINE __attribute__((always_inline)) static inline
-
 /* A vector of sums: two registers where the processor's have 4 floats. */
 typedef float deformconv_vector __attribute__((vector_size(DEFORMCONV_LANES * sizeof(float))));
 
@@ -287,7 +284,7 @@ typedef float deformconv_float4 __attribute__((vector_size(16)));
 typedef int32_t deformconv_int4 __attribute__((vector_size(16)));
 
 /* Returns pixels times weights; pixels of weight 0 count as 0, also if they are not finite. */
-DEFORMCONV_INLINE deformconv_float4 deformconv_weigh(deformconv_float4 pixels, const float *weights)
+OPKIT_INLINE deformconv_float4 deformconv_weigh(deformconv_float4 pixels, const float *weights)
 {
     deformconv_float4 factors;
 
@@ -296,8 +293,8 @@ DEFORMCONV_INLINE deformconv_float4 deformconv_weigh(deformconv_float4 pixels, c
 }
 
 /* Returns the sums of the upper and of the lower neighbors of two samples: left, right each. */
-DEFORMCONV_INLINE deformconv_float4 deformconv_pair(const struct deformconv_samples *samples,
-                                                    size_t i, const float *x, size_t right)
+OPKIT_INLINE deformconv_float4 deformconv_pair(const struct deformconv_samples *samples, size_t i,
+                                               const float *x, size_t right)
 {
     const float *a = x + samples->upper[i], *b = x + samples->upper[i + 1];
     const float *c = x + samples->lower[i], *d = x + samples->lower[i + 1];
@@ -312,8 +309,8 @@ DEFORMCONV_INLINE deformconv_float4 deformconv_pair(const struct deformconv_samp
  * Interpolates `count` samples of one channel, a multiple of 4. `right` is the distance of the
  * right neighbors.
  */
-DEFORMCONV_INLINE void deformconv_interpolate(const struct deformconv_samples *samples,
-                                              size_t count, const float *x, size_t right, float *y)
+OPKIT_INLINE void deformconv_interpolate(const struct deformconv_samples *samples, size_t count,
+                                         const float *x, size_t right, float *y)
 {
     for (size_t i = 0; i < count; i += 4) {
         const deformconv_float4 a = deformconv_pair(samples, i, x, right);
@@ -327,7 +324,7 @@ DEFORMCONV_INLINE void deformconv_interpolate(const struct deformconv_samples *s
 }
 
 /* Adds the first `count` columns of a row of a tile to the output. */
-DEFORMCONV_INLINE void deformconv_add(const deformconv_vector *sums, float *y, size_t count)
+OPKIT_INLINE void deformconv_add(const deformconv_vector *sums, float *y, size_t count)
 {
     deformconv_vector row = *sums;
 
@@ -349,9 +346,9 @@ DEFORMCONV_INLINE void deformconv_add(const deformconv_vector *sums, float *y, s
  * those of the tile that exist: the last kernel stands for the missing ones. A row of the tile has
  * `vectors` vectors, 1 or 2. Inlined, so that all sums are in registers.
  */
-DEFORMCONV_INLINE void deformconv_tile(const struct deformconv_part *part, const float *matrix,
-                                       const float *w, size_t kernels, float *y, size_t columns,
-                                       size_t vectors)
+OPKIT_INLINE void deformconv_tile(const struct deformconv_part *part, const float *matrix,
+                                  const float *w, size_t kernels, float *y, size_t columns,
+                                  size_t vectors)
 {
     OPKIT_FUSED
     const size_t step = part->layout->group_channels * part->layout->elements;
@@ -386,7 +383,7 @@ DEFORMCONV_INLINE void deformconv_tile(const struct deformconv_part *part, const
  * Adds some channels to the output: their samples become a matrix, which the kernels multiply, in
  * tiles of 1 or 2 `vectors`.
  */
-DEFORMCONV_INLINE void deformconv_add_part(const struct deformconv_part *part, size_t vectors)
+OPKIT_INLINE void deformconv_add_part(const struct deformconv_part *part, size_t vectors)
 {
     const struct deformconv_layout *layout = part->layout;
     const size_t samples = layout->elements * layout->block;

@@ -60,7 +60,6 @@ OPKIT_ELEMENT_LOOP void dequantizelinear_run(const void *context, size_t begin, 
         begin += count;
     }
 }
-
 OPKIT_WIDEST(dequantizelinear_run, (const void *context, size_t begin, size_t end),
              (context, begin, end))
 

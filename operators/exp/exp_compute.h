@@ -16,7 +16,6 @@ OPKIT_ELEMENT_LOOP void exp_of_floats(const float *x, float *result, size_t coun
 {
     opkit_exp_row(x, result, count); /* expf is a call, which compilers cannot vectorize */
 }
-
 OPKIT_WIDEST(exp_of_floats, (const float *x, float *result, size_t count), (x, result, count))
 
 /*

@@ -51,7 +51,6 @@ OPKIT_ELEMENT_LOOP void gelu_range(const struct gelu_call *call, size_t begin, s
         gelu_by_tanh(call->x + begin, call->y + begin, end - begin);
     }
 }
-
 OPKIT_WIDEST(gelu_range, (const struct gelu_call *call, size_t begin, size_t end),
              (call, begin, end))
 

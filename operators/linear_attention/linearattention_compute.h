@@ -24,9 +24,6 @@ enum {
     LINEARATTENTION_GRAIN = 65536 /* elements of states that are worth a thread */
 };
 
-/* Inlines a function into its callers, so that it is compiled for the same processors. */
-#define LINEARATTENTION_INLINE __attribute__((always_inline)) static inline
-
 /* A call: its tensors, and its sizes. */
 struct linearattention_call {
     const float *query, *key, *value, *past, *decay, *beta;
@@ -42,8 +39,8 @@ struct linearattention_call {
 };
 
 /* Multiplies the rows of the state by the powers of their decays: one, or one for each row. */
-LINEARATTENTION_INLINE void linearattention_decay(const float *decay, bool is_of_rows,
-                                                  struct opkit_state_row *state, size_t keys)
+OPKIT_INLINE void linearattention_decay(const float *decay, bool is_of_rows,
+                                        struct opkit_state_row *state, size_t keys)
 {
     float factors[OPKIT_STATE_ROWS];
 
@@ -62,8 +59,8 @@ LINEARATTENTION_INLINE void linearattention_decay(const float *decay, bool is_of
 }
 
 /* Computes some columns of a head, from the column `first` on, for all positions. */
-LINEARATTENTION_INLINE void linearattention_run(const struct linearattention_call *call,
-                                                size_t batch, size_t head, size_t first)
+OPKIT_INLINE void linearattention_run(const struct linearattention_call *call, size_t batch,
+                                      size_t head, size_t first)
 {
     const size_t keys = call->keys, values = call->values;
     const size_t width = opkit_state_width(values, first);
@@ -105,7 +102,6 @@ LINEARATTENTION_INLINE void linearattention_run(const struct linearattention_cal
     }
     opkit_state_store(state, keys, call->present + matrix, values, width);
 }
-
 OPKIT_WIDEST(linearattention_run,
              (const struct linearattention_call *call, size_t batch, size_t head, size_t first),
              (call, batch, head, first))

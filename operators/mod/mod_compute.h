@@ -122,7 +122,6 @@ OPKIT_ELEMENT_LOOP void mod_compute_block(const struct mod_block *block, size_t 
                   has_sign_of_a);
     }
 }
-
 OPKIT_WIDEST(mod_compute_block, (const struct mod_block *block, size_t count), (block, count))
 
 /* Computes a part of the output, block by block. */

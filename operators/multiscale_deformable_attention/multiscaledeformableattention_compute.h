@@ -25,9 +25,6 @@ enum {
     ATTENTION_VECTORS = 4 /* that are summed at a time */
 };
 
-/* Inlines a function into its callers, so that it is compiled for the same processors. */
-#define ATTENTION_INLINE __attribute__((always_inline)) static inline
-
 /* Neighboring channels: two registers where the processor's have 4 floats. */
 typedef float attention_vector __attribute__((vector_size(ATTENTION_CHANNELS * sizeof(float))));
 
@@ -123,7 +120,7 @@ static const char *attention_check(const struct multiscaledeformableattention_in
 }
 
 /* Finds the neighbors of a place, in pixels, which is not NaN. */
-ATTENTION_INLINE struct attention_neighbors attention_find(float place, int32_t length)
+OPKIT_INLINE struct attention_neighbors attention_find(float place, int32_t length)
 {
     const float limit = (float)length;
     const float clipped = place < -1.0F ? -1.0F : place > limit ? limit : place;
@@ -142,8 +139,8 @@ ATTENTION_INLINE struct attention_neighbors attention_find(float place, int32_t 
  *
  *   factor    the attention weight of the sample
  */
-ATTENTION_INLINE void attention_append(struct attention_pixels *pixels, size_t offset, float weight,
-                                       float factor)
+OPKIT_INLINE void attention_append(struct attention_pixels *pixels, size_t offset, float weight,
+                                   float factor)
 {
     pixels->offsets[pixels->count] = offset;
     pixels->weights[pixels->count] = weight * factor;
@@ -156,10 +153,10 @@ ATTENTION_INLINE void attention_append(struct attention_pixels *pixels, size_t o
  *   location    column and row; 0 to 1 is from edge to edge of the feature map
  *   factor      its attention weight
  */
-ATTENTION_INLINE void attention_append_sample(struct attention_pixels *pixels,
-                                              const struct attention_layout *layout,
-                                              const struct attention_level *level,
-                                              const float *location, float factor)
+OPKIT_INLINE void attention_append_sample(struct attention_pixels *pixels,
+                                          const struct attention_layout *layout,
+                                          const struct attention_level *level,
+                                          const float *location, float factor)
 {
     const float x = location[0] * (float)level->columns - 0.5F;
     const float y = location[1] * (float)level->rows - 0.5F;
@@ -183,8 +180,8 @@ ATTENTION_INLINE void attention_append_sample(struct attention_pixels *pixels,
 }
 
 /* Adds `count` vectors of channels of all pixels, at most ATTENTION_VECTORS, to the output. */
-ATTENTION_INLINE void attention_add_vectors(const struct attention_pixels *pixels,
-                                            const float *value, float *output, size_t count)
+OPKIT_INLINE void attention_add_vectors(const struct attention_pixels *pixels, const float *value,
+                                        float *output, size_t count)
 {
     attention_vector sums[ATTENTION_VECTORS];
 
@@ -203,8 +200,8 @@ ATTENTION_INLINE void attention_add_vectors(const struct attention_pixels *pixel
 }
 
 /* Adds all pixels to the output of a head. */
-ATTENTION_INLINE void attention_add(const struct attention_pixels *pixels, const float *value,
-                                    size_t channels, float *output)
+OPKIT_INLINE void attention_add(const struct attention_pixels *pixels, const float *value,
+                                size_t channels, float *output)
 {
     const size_t block = ATTENTION_VECTORS * ATTENTION_CHANNELS;
     size_t channel = 0;
@@ -232,8 +229,8 @@ struct attention_image {
 };
 
 /* Computes the output of one image. */
-ATTENTION_INLINE void attention_attend(const struct attention_layout *layout,
-                                       const struct attention_image *image)
+OPKIT_INLINE void attention_attend(const struct attention_layout *layout,
+                                   const struct attention_image *image)
 {
     const float *location = image->locations, *factor = image->weights;
     float *output = image->output;

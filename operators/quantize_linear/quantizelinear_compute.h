@@ -90,7 +90,6 @@ OPKIT_ELEMENT_LOOP void quantizelinear_run(const void *context, size_t begin, si
         begin += place.count;
     }
 }
-
 OPKIT_WIDEST(quantizelinear_run, (const void *context, size_t begin, size_t end),
              (context, begin, end))
 

@@ -41,9 +41,6 @@ enum rnn_function {
 
 typedef float rnn_vector __attribute__((vector_size(RNN_LANES * sizeof(float))));
 
-/* Inlines a function into its callers, so that it is compiled for the same processors. */
-#define RNN_INLINE __attribute__((always_inline)) static inline
-
 /* A call: its tensors, and its sizes. */
 struct rnn_call {
     const float *x, *w, *r, *b, *before;
@@ -64,8 +61,8 @@ struct rnn_call {
  * Adds to `count` vectors y the products of `rows` rows of a matrix and the vectors x. Both counts
  * are constants: sums stay in registers.
  */
-RNN_INLINE void rnn_add_rows(const float *matrix, size_t size, const float *const *x,
-                             float *const *y, size_t first, size_t rows, size_t count)
+OPKIT_INLINE void rnn_add_rows(const float *matrix, size_t size, const float *const *x,
+                               float *const *y, size_t first, size_t rows, size_t count)
 {
     rnn_vector sums[2 * RNN_MANY_ROWS][RNN_GROUP];
     const size_t whole = size - size % RNN_LANES;
@@ -97,8 +94,9 @@ RNN_INLINE void rnn_add_rows(const float *matrix, size_t size, const float *cons
 }
 
 /* Adds to vectors y, of `rows` elements, the products of a matrix and the vectors x. */
-RNN_INLINE void rnn_add_products(const float *matrix, size_t rows, size_t size,
-                                 const float *const *x, float *const *y, size_t count, size_t step)
+OPKIT_INLINE void rnn_add_products(const float *matrix, size_t rows, size_t size,
+                                   const float *const *x, float *const *y, size_t count,
+                                   size_t step)
 {
     size_t i = 0;
 
@@ -126,8 +124,8 @@ static inline float *rnn_state(const struct rnn_call *call, size_t position, siz
 }
 
 /* Writes the products of x and w, with the biases, of some positions of all batches. */
-RNN_INLINE void rnn_project(const struct rnn_call *call, size_t direction, size_t begin, size_t end,
-                            size_t step)
+OPKIT_INLINE void rnn_project(const struct rnn_call *call, size_t direction, size_t begin,
+                              size_t end, size_t step)
 {
     const size_t hidden = call->hidden;
     const float *b = call->b + direction * 2 * hidden;
@@ -152,7 +150,7 @@ RNN_INLINE void rnn_project(const struct rnn_call *call, size_t direction, size_
 }
 
 /* Makes a state from its sums. */
-RNN_INLINE void rnn_apply(float *y, size_t count, enum rnn_function function, float clip)
+OPKIT_INLINE void rnn_apply(float *y, size_t count, enum rnn_function function, float clip)
 {
     if (clip > 0.0F) {
         for (size_t i = 0; i < count; i++) {
@@ -175,8 +173,8 @@ RNN_INLINE void rnn_apply(float *y, size_t count, enum rnn_function function, fl
 }
 
 /* Computes the states of a direction of one group of batches, position by position. */
-RNN_INLINE void rnn_advance(const struct rnn_call *call, size_t direction, size_t group,
-                            size_t rows)
+OPKIT_INLINE void rnn_advance(const struct rnn_call *call, size_t direction, size_t group,
+                              size_t rows)
 {
     const size_t hidden = call->hidden, begin = group * RNN_GROUP;
     const size_t left = call->count - begin;

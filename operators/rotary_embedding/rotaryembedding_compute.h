@@ -177,7 +177,6 @@ OPKIT_ELEMENT_LOOP void rotaryembedding_run(const struct rotaryembedding_inputs 
         }
     }
 }
-
 OPKIT_WIDEST(rotaryembedding_run,
              (const struct rotaryembedding_inputs *inputs,
               const struct rotaryembedding_sizes *sizes, bool is_interleaved, float *y),

@@ -24,9 +24,6 @@ enum {
     SELECTIVESCAN_GRAIN = 8192 /* elements of states that are worth a thread */
 };
 
-/* Inlines a function into its callers, so that it is compiled for the same processors. */
-#define SELECTIVESCAN_INLINE __attribute__((always_inline)) static inline
-
 /* An element of each channel of a part. */
 struct selectivescan_row {
     float items[SELECTIVESCAN_CHANNELS];
@@ -42,8 +39,7 @@ struct selectivescan_call {
 };
 
 /* Reads elements of `count` channels, `pitch` floats apart; those of the others are 0. */
-SELECTIVESCAN_INLINE struct selectivescan_row selectivescan_load(const float *x, size_t pitch,
-                                                                 size_t count)
+OPKIT_INLINE struct selectivescan_row selectivescan_load(const float *x, size_t pitch, size_t count)
 {
     struct selectivescan_row row;
 
@@ -55,9 +51,8 @@ SELECTIVESCAN_INLINE struct selectivescan_row selectivescan_load(const float *x,
 }
 
 /* Computes the steps: log(1 + e^x), if asked, without overflow. */
-SELECTIVESCAN_INLINE void selectivescan_steps(bool has_softplus,
-                                              const struct selectivescan_row *bias,
-                                              struct selectivescan_row *delta)
+OPKIT_INLINE void selectivescan_steps(bool has_softplus, const struct selectivescan_row *bias,
+                                      struct selectivescan_row *delta)
 {
     for (size_t i = 0; i < SELECTIVESCAN_CHANNELS; i++) {
         delta->items[i] += bias->items[i];
@@ -70,8 +65,8 @@ SELECTIVESCAN_INLINE void selectivescan_steps(bool has_softplus,
 }
 
 /* Computes `count` channels, from the channel `first` on, for all positions. */
-SELECTIVESCAN_INLINE void selectivescan_run(const struct selectivescan_call *call, size_t batch,
-                                            size_t first, size_t count)
+OPKIT_INLINE void selectivescan_run(const struct selectivescan_call *call, size_t batch,
+                                    size_t first, size_t count)
 {
     const size_t states = call->states;
     const size_t matrix = (batch * call->channels + first) * states;
@@ -112,7 +107,6 @@ SELECTIVESCAN_INLINE void selectivescan_run(const struct selectivescan_call *cal
         }
     }
 }
-
 OPKIT_WIDEST(selectivescan_run,
              (const struct selectivescan_call *call, size_t batch, size_t first, size_t count),
              (call, batch, first, count))

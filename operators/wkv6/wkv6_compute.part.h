@@ -2,9 +2,9 @@
  * Steps the state by one position. Returns the receptance times the state before it, to which u
  * times the product of key and value is added.
  */
-WKV6_INLINE struct opkit_state_row wkv6_step(const struct wkv6_call *call, size_t place,
-                                             size_t head, const struct opkit_state_row *value,
-                                             struct opkit_state_row *state)
+OPKIT_INLINE struct opkit_state_row wkv6_step(const struct wkv6_call *call, size_t place,
+                                              size_t head, const struct opkit_state_row *value,
+                                              struct opkit_state_row *state)
 {
     const size_t keys = call->keys;
     const float *r = call->r + place * keys, *w = call->w + place * keys;

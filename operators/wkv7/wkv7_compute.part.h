@@ -1,7 +1,7 @@
 /* Steps the state by one position. Returns the receptance times the state behind it. */
-WKV7_INLINE struct opkit_state_row wkv7_step(const struct wkv7_call *call, size_t place,
-                                             size_t head, const struct opkit_state_row *value,
-                                             struct opkit_state_row *state)
+OPKIT_INLINE struct opkit_state_row wkv7_step(const struct wkv7_call *call, size_t place,
+                                              size_t head, const struct opkit_state_row *value,
+                                              struct opkit_state_row *state)
 {
     const size_t keys = call->keys;
     const float *r = call->r + place * keys, *w = call->w + place * keys;

@@ -362,7 +362,6 @@ OPKIT_ELEMENT_LOOP void opkit_conv_block_loop(const struct opkit_conv *conv, siz
         opkit_remove_zeros(&product, row, block);
     }
 }
-
 OPKIT_WIDEST(opkit_conv_block_loop,
              (const struct opkit_conv *conv, size_t image, size_t group, size_t kernel,
               size_t window, struct opkit_integer_block *block),

@@ -419,7 +419,6 @@ OPKIT_ELEMENT_LOOP void opkit_compute_block(const struct opkit_integer_product *
         opkit_remove_zeros(product, row, block);
     }
 }
-
 OPKIT_WIDEST(opkit_compute_block,
              (const struct opkit_integer_product *product, size_t row, size_t column,
               struct opkit_integer_block *block),

@@ -37,7 +37,6 @@ struct opkit_tile {
     bool is_left_signed; /* rows have numbers from -128, as columns have; else from 0 */
 };
 
-#define OPKIT_TILE_INLINE __attribute__((always_inline)) static inline
 #define OPKIT_UNROLLED _Pragma("GCC unroll 4")
 
 /*
@@ -45,9 +44,9 @@ struct opkit_tile {
  * columns stay in registers, as compilers unroll the inner loops.
  */
 #define OPKIT_DEFINE_TILE(set, target, vectors)                                                   \
-    target OPKIT_TILE_INLINE void opkit_add_rows_##set(                                           \
-        const uint8_t *left, size_t step, size_t rows, const uint8_t *right, size_t columns,      \
-        size_t words, uint32_t *sums)                                                             \
+    target OPKIT_INLINE void opkit_add_rows_##set(const uint8_t *left, size_t step, size_t rows,  \
+                                                  const uint8_t *right, size_t columns,           \
+                                                  size_t words, uint32_t *sums)                   \
     {                                                                                             \
         opkit_lanes_##set all[OPKIT_TILE_ROWS][vectors], numbers[vectors];                        \
         const opkit_lanes_##set zero = {0};                                                       \
@@ -97,8 +96,8 @@ struct opkit_tile {
 
 typedef uint32_t opkit_lanes_sse2 __attribute__((vector_size(16)));
 
-OPKIT_TILE_INLINE opkit_lanes_sse2 opkit_dot_sse2(opkit_lanes_sse2 sums, opkit_lanes_sse2 row,
-                                                  opkit_lanes_sse2 columns)
+OPKIT_INLINE opkit_lanes_sse2 opkit_dot_sse2(opkit_lanes_sse2 sums, opkit_lanes_sse2 row,
+                                             opkit_lanes_sse2 columns)
 {
     return sums + (opkit_lanes_sse2)_mm_madd_epi16((__m128i)row, (__m128i)columns);
 }
@@ -111,9 +110,8 @@ OPKIT_DEFINE_TILE(sse2, , 2)
 
 typedef uint32_t opkit_lanes_avx2 __attribute__((vector_size(32)));
 
-OPKIT_AVX2 OPKIT_TILE_INLINE opkit_lanes_avx2 opkit_dot_avx2(opkit_lanes_avx2 sums,
-                                                             opkit_lanes_avx2 row,
-                                                             opkit_lanes_avx2 columns)
+OPKIT_AVX2 OPKIT_INLINE opkit_lanes_avx2 opkit_dot_avx2(opkit_lanes_avx2 sums, opkit_lanes_avx2 row,
+                                                        opkit_lanes_avx2 columns)
 {
     return sums + (opkit_lanes_avx2)_mm256_madd_epi16((__m256i)row, (__m256i)columns);
 }
@@ -126,9 +124,8 @@ OPKIT_DEFINE_TILE(avx2, OPKIT_AVX2, 2)
 
 typedef uint32_t opkit_lanes_vnni __attribute__((vector_size(64)));
 
-OPKIT_VNNI OPKIT_TILE_INLINE opkit_lanes_vnni opkit_dot_vnni(opkit_lanes_vnni sums,
-                                                             opkit_lanes_vnni row,
-                                                             opkit_lanes_vnni columns)
+OPKIT_VNNI OPKIT_INLINE opkit_lanes_vnni opkit_dot_vnni(opkit_lanes_vnni sums, opkit_lanes_vnni row,
+                                                        opkit_lanes_vnni columns)
 {
     return (opkit_lanes_vnni)_mm512_dpbusd_epi32((__m512i)sums, (__m512i)row, (__m512i)columns);
 }
@@ -143,9 +140,9 @@ OPKIT_DEFINE_TILE(vnni, OPKIT_VNNI, 4)
 
 typedef uint32_t opkit_lanes_dotprod __attribute__((vector_size(16)));
 
-OPKIT_DOTPROD OPKIT_TILE_INLINE opkit_lanes_dotprod opkit_dot_dotprod(opkit_lanes_dotprod sums,
-                                                                      opkit_lanes_dotprod row,
-                                                                      opkit_lanes_dotprod columns)
+OPKIT_DOTPROD OPKIT_INLINE opkit_lanes_dotprod opkit_dot_dotprod(opkit_lanes_dotprod sums,
+                                                                 opkit_lanes_dotprod row,
+                                                                 opkit_lanes_dotprod columns)
 {
     return (opkit_lanes_dotprod)vdotq_s32((int32x4_t)sums, (int8x16_t)row, (int8x16_t)columns);
 }

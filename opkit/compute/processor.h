@@ -18,6 +18,9 @@
 #define OPKIT_FUSED
 #endif
 
+/* Inlines a function into its callers, so that it is compiled for the same processor. */
+#define OPKIT_INLINE __attribute__((always_inline)) static inline
+
 /*
  * Inlines a loop where it is called, and into it the functions that it calls: only then do
  * compilers vectorize it, for the processor of the calling function.

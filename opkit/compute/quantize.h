@@ -64,8 +64,7 @@ static inline struct opkit_byte_range opkit_byte_range_of(const struct opkit_ten
     return range;
 }
 
-/* Quantizes sums with a bias, by a scale for each; the numbers of int8 and uint8 have the same
- * bits. */
+/* Quantizes sums with a bias, by a scale for each; int8 and uint8 have the same bits. */
 OPKIT_ELEMENT_LOOP void opkit_quantize_sums(const struct opkit_byte_range *range,
                                             const int32_t *sums, int32_t bias, const float *scales,
                                             size_t count, uint8_t *y)

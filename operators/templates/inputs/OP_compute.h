@@ -20,7 +20,6 @@ enum {
 };
 
 {{ own }}
-
 OPKIT_WIDEST({{ block }}, (const float *const *data, float *y, size_t count), (data, y, count))
 
 /* Computes a part of the output, block by block. */

@@ -14,7 +14,6 @@
 #define {{ upper }}_COMPUTE_H
 
 {{ own }}
-
 OPKIT_WIDEST({{ run }}, (const struct opkit_reduction *plan, const float *x, float *y),
              (plan, x, y))
 

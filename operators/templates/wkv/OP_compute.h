@@ -27,9 +27,6 @@ enum {
     {{ upper }}_GRAIN = 65536 /* elements of states that are worth a thread */
 };
 
-/* Inlines a function into its callers, so that it is compiled for the same processors. */
-#define {{ upper }}_INLINE __attribute__((always_inline)) static inline
-
 /* A call: its tensors, and its sizes. */
 struct {{ lower }}_call {
     const float *{{ keys|join(", *") }}, *v, *past;
@@ -42,7 +39,7 @@ struct {{ lower }}_call {
 {{ own }}
 
 /* Computes some columns of a head, from the column `first` on, for all positions. */
-{{ upper }}_INLINE void {{ lower }}_run({{ call }}, size_t batch, size_t head, size_t first)
+OPKIT_INLINE void {{ lower }}_run({{ call }}, size_t batch, size_t head, size_t first)
 {
     const size_t values = call->values, width = opkit_state_width(values, first);
     const size_t matrix = (batch * call->heads + head) * call->keys * values + first;
@@ -59,7 +56,6 @@ struct {{ lower }}_call {
     }
     opkit_state_store(state, call->keys, call->present + matrix, values, width);
 }
-
 OPKIT_WIDEST({{ lower }}_run, ({{ call }}, size_t batch, size_t head, size_t first),
              (call, batch, head, first))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import statistics
@@ -491,6 +492,16 @@ def test_operators_have_a_call_on_the_smallest_shape() -> None:
         largest = max(array.size for array in call.inputs.values())
         allowed = {"Col2Im": 9, "NonMaxSuppression": 4, "DeformConv": 9}.get(name, 4)
         assert largest <= allowed * rows_ * length, name
+
+
+def test_amx_is_refused() -> None:
+    """By the filter: a kernel or a processor without it gives other errors, or none."""
+    request = "ctypes.CDLL(None, use_errno=True).syscall(158, 0x1023, 18), ctypes.get_errno()"
+    program = f"import ctypes; from benchmarks import amx; amx.refuse(); print({request})"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"-1 {errno.EPERM}\n"
 
 
 def test_picture_of_ratios_has_a_cell_for_each_ratio() -> None:

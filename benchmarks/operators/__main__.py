@@ -59,7 +59,7 @@ AIM_OF_SHAPES, AIMS_OF_MEANS = 1.1, (0.40, 0.30)
 OPSET = 21
 """Of the models, but for younger operators."""
 HAS_AVX512 = "avx512f" in Path("/proc/cpuinfo").read_text()
-COLUMNS = BASELINE, WIDE = "SSE2", "AVX-512" if HAS_AVX512 else "AVX2"
+COLUMNS = BASELINE, WIDE = "SSE2", f"up to {'AVX-512' if HAS_AVX512 else 'AVX2'}"
 RUNTIME = "pplnn"
 LIMIT = 0.3  # seconds of the calls of one turn, at most
 LIMIT_OF_SHAPES = 0.05
@@ -318,7 +318,7 @@ def section(results: Sequence[Result], runs: int) -> str:
 {results_file.machine()}, onnxruntime {onnxruntime.__version__},
 {compiler_version("x64")}. Minima of {runs} turns on one core, with one thread. Ratios
 are our time by onnxruntime's: with {BASELINE} alone, and where the kernel chooses its vectors at
-run time, up to {WIDE}. The time of a run on one element is left out of both. The aim is that of
+run time, {WIDE}. The time of a run on one element is left out of both. The aim is that of
 {BASELINE}: at most {AIM:g} x each, {AIM_OF_ALL:g} x in the geometric mean.
 
 {results_file.table(["", "inputs", "onnxruntime, ms", *COLUMNS, "aim holds"], rows)}

@@ -24,10 +24,7 @@ def quick_first(count: int, parameters: Iterable[Any]) -> list[Any]:
         count: the count of the first ones, which show the main behavior.
         parameters: for pytest.mark.parametrize; values, tuples, or the results of pytest.param.
     """
-    return [
-        each if index < count else _marked(each, pytest.mark.slow)
-        for index, each in enumerate(parameters)
-    ]
+    return _marked(parameters, pytest.mark.slow, lambda index, _: index < count)
 
 
 def slow_first(count: int, parameters: Iterable[Any]) -> list[Any]:
@@ -37,10 +34,7 @@ def slow_first(count: int, parameters: Iterable[Any]) -> list[Any]:
         count: the count of the first ones, which show the main behavior.
         parameters: as those of quick_first.
     """
-    return [
-        each if index < count else _marked(each, pytest.mark.nightly)
-        for index, each in enumerate(parameters)
-    ]
+    return _marked(parameters, pytest.mark.nightly, lambda index, _: index < count)
 
 
 def sampled(parameters: Iterable[Any], operator: Callable[[Any], str] = str) -> list[Any]:
@@ -51,16 +45,24 @@ def sampled(parameters: Iterable[Any], operator: Callable[[Any], str] = str) -> 
         operator: returns the operator of a parameter, or its folder.
     """
     names = {name.lower() for name in SAMPLE}
-    return [
-        each
-        if operator(each).replace("_", "").lower() in names
-        else _marked(each, pytest.mark.nightly)
-        for each in parameters
-    ]
+    return _marked(
+        parameters,
+        pytest.mark.nightly,
+        lambda _, each: operator(each).replace("_", "").lower() in names,
+    )
 
 
-def _marked(parameter: Any, mark: pytest.MarkDecorator) -> Any:
-    if hasattr(parameter, "marks"):
-        marks = (*parameter.marks, mark)
-        return pytest.param(*parameter.values, id=parameter.id, marks=marks)
-    return pytest.param(*(parameter if isinstance(parameter, tuple) else (parameter,)), marks=mark)
+def _marked(
+    parameters: Iterable[Any], mark: pytest.MarkDecorator, stays: Callable[[int, Any], bool]
+) -> list[Any]:
+    """Return the parameters; those that do not stay as they are, by index and value, marked."""
+    found = []
+    for index, each in enumerate(parameters):
+        if stays(index, each):
+            found.append(each)
+        elif hasattr(each, "marks"):
+            found.append(pytest.param(*each.values, id=each.id, marks=(*each.marks, mark)))
+        else:
+            values = each if isinstance(each, tuple) else (each,)
+            found.append(pytest.param(*values, marks=mark))
+    return found

@@ -296,7 +296,7 @@ static void check(const struct function *function, uint64_t stride, float last)
         for (size_t i = 0; i < BLOCK; i++) {
             const uint32_t bits = (uint32_t)(next + (i < count ? i : 0) * stride);
             memcpy(&x[i], &bits, sizeof bits);
-            x[i] = fabsf(x[i]) > last ? 0.0F : x[i];
+            x[i] = last < INFINITY && !(fabsf(x[i]) <= last) ? 0.0F : x[i];
         }
         next += count * stride;
         check_block(function, x, BLOCK, results);

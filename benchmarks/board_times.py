@@ -20,8 +20,8 @@ import numpy as np
 import yaml
 
 from benchmarks import calls, instructions
-from benchmarks.operators.__main__ import described, invocation_of, operators
 from benchmarks.operators.calls import CALLS
+from benchmarks.operators.measurement import described, invocation_of, operators
 from opkit.check.operators import Operator
 from opkit.common.text import c_string
 from opkit.description.spec import OpSpec, Param

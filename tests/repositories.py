@@ -15,7 +15,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cookiecutter.main import cookiecutter
@@ -195,6 +195,7 @@ def library_kernels(
     count: int = 0,
     dtypes: Sequence[tuple[str, str]] = (),
     choices: Choices = DEFAULTS,
+    cflags: Sequence[str] = (),
 ) -> Repository:
     """Return the repository of an operator of the library, built for this PC without a warning.
 
@@ -205,14 +206,16 @@ def library_kernels(
         count: the count of inputs, if that varies; 0: as in the library.
         dtypes: tensors and their dtypes that op.yml declares.
         choices: runtimes and kernels, if not those of the library.
+        cflags: of op.yml.
     """
     own = LIBRARY[name]
     operator = (own.with_inputs(count) if count else own).with_dtypes(dict(dtypes))
     kind = "" if operator.text == own.text else " ".join([str(count), *map(":".join, dtypes)])
-    kind += " ".join([*choices.runtimes, *choices.kernels])
+    kind += " ".join([*choices.runtimes, *choices.kernels, *cflags])
 
     def make(folder: Path) -> Repository:
         plan = plan_operator(operator, folder / name, choices)
+        plan = replace(plan, text=f"{plan.text}\ncflags: {[*cflags]}") if cflags else plan
         create(plan)
         repository = Repository(plan.folder)
         built = repository.scons("-s", "target=x64")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
+import signal
 import statistics
 import subprocess
 import sys
@@ -16,7 +16,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from benchmarks import board_times, build, command, results_file
+from benchmarks import board_times, build, command, programs, results_file, vectors
 from benchmarks.mutations import __main__ as mutations
 from benchmarks.mutations import python_changes, reach
 from benchmarks.mutations.folders import TESTS, folder_tests
@@ -24,7 +24,7 @@ from benchmarks.mutations.outcomes import Outcomes
 from benchmarks.operator_lists import __main__ as operator_lists
 from benchmarks.operator_lists import contexts
 from benchmarks.operator_lists.__main__ import Build
-from benchmarks.operators import __main__ as library_benchmark
+from benchmarks.operators import measurement as library_benchmark
 from benchmarks.operators.calls import CALLS
 from benchmarks.operators.picture import ratio_map
 from benchmarks.operators.shapes import SHAPES, sample
@@ -342,8 +342,8 @@ def test_changes_of_every_source() -> None:
     assert sum(counts.values()) > 30_000
     assert counts["opkit/compute/thread_pool.h"] > 100
     # The others have types, declarations and constants alone.
-    programs = {path for path in c if path.endswith(".c") and not counts[path]}
-    assert all("stub" in path or "device_library" in path for path in programs), programs
+    never = {path for path in c if path.endswith(".c") and not counts[path]}
+    assert all("stub" in path or "device_library" in path for path in never), never
 
 
 @pytest.mark.slow
@@ -469,8 +469,8 @@ def test_recorded_instructions_are_counted_again() -> None:
 
 @pytest.mark.slow
 def test_operators(tmp_path: Path) -> None:
-    settings = ("--runs", "1", "--operators", "TopK", "Selu", "--output", str(tmp_path))
-    run("benchmarks.operators", *settings)
+    settings = ("--runs", "1", "--operators", "TopK", "Selu", "--vectors", "native")
+    run("benchmarks.operators", *settings, "--output", str(tmp_path))
     found = rows((tmp_path / "RESULTS.md").read_text())
     for name in ("TopK", "Selu"):
         assert len(found[name]) == len(CALLS[name])
@@ -494,14 +494,29 @@ def test_operators_have_a_call_on_the_smallest_shape() -> None:
         assert largest <= allowed * rows_ * length, name
 
 
-def test_amx_is_refused() -> None:
-    """By the filter: a kernel or a processor without it gives other errors, or none."""
-    request = "ctypes.CDLL(None, use_errno=True).syscall(158, 0x1023, 18), ctypes.get_errno()"
-    program = f"import ctypes; from benchmarks import amx; amx.refuse(); print({request})"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+@pytest.mark.skipif(
+    "cpuid_fault" not in Path("/proc/cpuinfo").read_text(), reason="cpuid does not fault here"
+)
+def test_vectors_are_hidden(tmp_path: Path) -> None:
+    """From a program that loads the library; other faults stay faults."""
+    source = tmp_path / "has.c"
+    source.write_text(
+        '#include "opkit/compute/processor.h"\n'
+        "#include <stdio.h>\n"
+        "int main(int count, char **arguments) {\n"
+        '    printf("%d %d\\n", opkit_has_avx2(), opkit_has_avx512());\n'
+        "    fflush(stdout);\n"
+        "    return count > 1 ? *(volatile int *)8 : arguments == NULL;\n"
+        "}\n"
     )
-    assert done.stdout == f"-1 {errno.EPERM}\n"
+    program = tmp_path / "has"
+    programs.compile_c("x64", f"-I{programs.INCLUDE}", str(source), "-o", str(program))
+    has_avx512 = "avx512f" in Path("/proc/cpuinfo").read_text()
+    for widest, sees in {"AVX2": False, "AVX-512": has_avx512}.items():
+        variables = vectors.environment(widest, tmp_path)
+        assert programs.run([str(program)], env=variables) == f"1 {sees:d}\n"
+        failed = subprocess.run([program, "fault"], env=variables, check=False)
+        assert failed.returncode == -signal.SIGSEGV
 
 
 def test_picture_of_ratios_has_a_cell_for_each_ratio() -> None:

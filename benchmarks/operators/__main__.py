@@ -1,8 +1,8 @@
 """Measure the library's operators of ONNX against onnxruntime, on one core.
 
-    python -m benchmarks.operators [--operators DFT] [--runs 9] [--output benchmarks] [--record]
-    python -m benchmarks.operators --shapes [--operators DFT] [--runs 9] [--output benchmarks]
-                                   [--record]
+    python -m benchmarks.operators [--operators DFT] [--vectors AVX-512] [--runs 9]
+                                   [--output benchmarks] [--record]
+    python -m benchmarks.operators --shapes [--operators DFT] ...
 
 Prints a table; with --output, writes it into RESULTS.md of that folder. With --record, writes the
 facts about the operators into operators/measured.yml, from where the READMEs of new repositories
@@ -15,451 +15,47 @@ The programs take turns, and the minimum counts: noise only adds. The facts are 
 operator's calls.
 
 The second form measures all operators on the same shapes, and on a real model's, the first of an
-operator's calls; with --output, it draws operators.svg, too.
+operator's calls; with --output, it draws a picture, too.
 
-onnxruntime gets the vectors of this processor, but without --amx not its AMX, which no kernel here
-takes.
+Both sides see the same vectors, by default AVX2, which nearly all PCs have. With --vectors native
+onnxruntime also sees AMX, which no kernel here takes.
 """
 
 from __future__ import annotations
 
-import math
+import importlib
 import os
 import tempfile
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import onnxruntime
-import yaml
-
-import rknn_op.creation.operator_library
-from benchmarks import amx, results_file
-from benchmarks.operators.calls import CALLS
-from benchmarks.operators.picture import ratio_map
-from benchmarks.operators.shapes import SHAPES, sample
-from benchmarks.programs import compiler_version
-from opkit.check.operators import Operator
-from opkit.runtimes.invocation import Array, Invocation, Kernel, RunOptions
-from rknn_op.creation import new_repository, operator_library
-from rknn_op.creation.choices import Choices
-from rknn_op.creation.operator_library import LibraryOperator, Measured
-from tests.operators.calls import RANDOM
-from tests.operators.oracle import Call, assert_all_close, node_model, run_by_onnxruntime
-from tests.repositories import EXAMPLES, Repository
-
-COMMAND = "python -m benchmarks.operators --output benchmarks --record"
-COMMAND_OF_SHAPES = "python -m benchmarks.operators --shapes --output benchmarks --record"
-PICTURE = "operators.svg"
-AIM, AIM_OF_ALL = 1.0, 0.6
-AIM_OF_SHAPES, AIMS_OF_MEANS = 1.1, (0.40, 0.30)
-OPSET = 21
-"""Of the models, but for younger operators."""
-HAS_AVX512 = "avx512f" in Path("/proc/cpuinfo").read_text()
-COLUMNS = BASELINE, WIDE = "SSE2", f"up to {'AVX-512' if HAS_AVX512 else 'AVX2'}"
-RUNTIME = "pplnn"
-LIMIT = 0.3  # seconds of the calls of one turn, at most
-LIMIT_OF_SHAPES = 0.05
-MIN_CALLS, MAX_CALLS = 3, 20  # of a turn; the first one brings new memory into the process
-MIN_SECONDS, MIN_OWN_SECONDS = 5e-7, 5e-8  # the noise of a run of onnxruntime, and of ours
-MODEL = "model"
-COLUMNS_OF_SHAPES = (*[*SHAPES][:-1], MODEL, [*SHAPES][-1])
-
-
-@dataclass(frozen=True)
-class Result:
-    """An operator's times.
-
-    Attributes:
-        operator: of the library.
-        call: of the benchmark.
-        seconds: the minimum of onnxruntime.
-        ratios: column -> our time relative to it.
-    """
-
-    operator: LibraryOperator
-    call: Call
-    seconds: float
-    ratios: Mapping[str, float]
-
-
-def operators() -> dict[str, LibraryOperator]:
-    """Return operator of ONNX -> the library's."""
-    return {each.spec.name: each for each in operator_library.operators(EXAMPLES) if each.onnx}
-
-
-def columns_of(operator: LibraryOperator) -> list[str]:
-    """Return the columns with a time of their own: the second, if the kernel chooses vectors."""
-    math = operator.files(operator.spec)[operator.spec.math_file]
-    # Or a header has functions for these vectors.
-    names = (b"OPKIT_AVX2", b"_widest", b"/integer_matmul.h", b"/integer_conv.h")
-    has_wide = operator.spec.elementwise or any(name in math for name in names)
-    return [BASELINE, WIDE] if has_wide else [BASELINE]
-
-
-def built_kernel(operator: LibraryOperator, column: str, folder: Path) -> tuple[Operator, Kernel]:
-    """Make and build the operator's repository for a column; return its kernel."""
-    choices = Choices(runtimes=[RUNTIME])
-    plan = rknn_op.creation.operator_library.plan(operator.spec.name, folder / column, choices)
-    if column == BASELINE:
-        plan = replace(plan, text=f'{plan.text}\ncflags: ["-DOPKIT_BASELINE"]')
-    new_repository.create(plan)
-    Repository(plan.folder).scons("-s", "target=x64")
-    made = Operator(plan.folder)
-    return made, made.cpu_kernel
-
-
-def invocation_of(operator: Operator, call: Call) -> Invocation:
-    """Return a call of the kernel, without a run of the reference, which may take long."""
-    case = call.case("benchmark", operator.spec)
-    params = operator.check(case)
-    shapes = operator.reference.output_shapes(
-        {name: array.shape for name, array in case.inputs.items()}, params
-    )
-    first = next(iter(case.inputs.values())).dtype
-    outputs = {
-        each.name: (shapes[each.name], np.dtype(each.dtype or first))
-        for each in operator.spec.outputs
-    }
-    return Invocation(case.inputs, params, outputs)
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A program that computes a call.
-
-    Attributes:
-        outputs: of the call, by name.
-        seconds: returns the minimum time of some calls.
-    """
-
-    outputs: Mapping[str, Array]
-    seconds: Callable[[int], float]
-
-
-def nothing_of_ours(folder: Path) -> Candidate:
-    """Return a kernel of ours on one element."""
-    made, kernel = built_kernel(operators()["Neg"], BASELINE, folder)
-    call = Call({"X": np.zeros(1, np.float32)}, {})
-    return kernel_candidate(kernel, invocation_of(made, call))
-
-
-def kernel_candidate(kernel: Kernel, invocation: Invocation) -> Candidate:
-    """Return our kernel."""
-
-    def run(count: int) -> Any:
-        result = kernel.run(invocation, RunOptions(repeat=count, limit=100))
-        if result.status != 0 or result.fault:
-            raise RuntimeError(result.fault or result.log)
-        return result
-
-    return Candidate(run(1).outputs, lambda count: float(run(count).seconds))
-
-
-def session_of(op_type: str, call: Call, opset: int) -> Any:
-    """Return onnxruntime's session of a call, with one thread."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    return onnxruntime.InferenceSession(
-        node_model(op_type, call, opset).SerializeToString(),
-        options,
-        providers=["CPUExecutionProvider"],
-    )
-
-
-def onnxruntime_candidate(op_type: str, call: Call, opset: int) -> Candidate:
-    """Return onnxruntime, without copies of inputs and outputs."""
-    session = session_of(op_type, call, opset)
-    binding = session.io_binding()
-    for name, array in call.inputs.items():
-        binding.bind_cpu_input(name, array)
-    names = [output.name for output in session.get_outputs()]
-    for name in names:
-        binding.bind_output(name)
-
-    def seconds(count: int) -> float:
-        times = []
-        for _ in range(count):
-            begin = time.perf_counter()
-            session.run_with_iobinding(binding)
-            times.append(time.perf_counter() - begin)
-        return min(times)
-
-    seconds(1)
-    outputs = binding.copy_outputs_to_cpu()
-    return Candidate(dict(zip(names, outputs, strict=True)), seconds)
-
-
-def measured(
-    operator: LibraryOperator, nothing: Candidate, runs: int, folder: Path
-) -> list[Result]:
-    """Measure the calls of an operator in a folder."""
-    kernels = {each: built_kernel(operator, each, folder) for each in columns_of(operator)}
-    return [
-        measured_call(operator, each.call(), kernels, nothing, runs)
-        for each in CALLS[operator.spec.name]
-    ]
-
-
-def measured_call(
-    operator: LibraryOperator,
-    call: Call,
-    kernels: Mapping[str, tuple[Operator, Kernel]],
-    nothing: Candidate,
-    runs: int,
-    limit: float = LIMIT,
-) -> Result:
-    """Measure a call of an operator.
-
-    Args:
-        operator: of the library.
-        call: of the operator.
-        kernels: column -> the operator's repository and its kernel.
-        nothing: a kernel of ours on one element.
-        runs: the number of turns.
-        limit: of the seconds of onnxruntime in a turn.
-    """
-    op_type = operator.spec.name
-    theirs = onnxruntime_candidate(op_type, call, max(OPSET, operator.onnx or 0))
-    ours = {
-        column: kernel_candidate(kernel, invocation_of(made, call))
-        for column, (made, kernel) in kernels.items()
-    }
-    outputs = {column: candidate.outputs for column, candidate in ours.items()}
-    # The tests compare exactly; here only that both compute the same.
-    expected = [*theirs.outputs.values()]
-    largest = max((float(np.abs(each).max(initial=1)) for each in expected), default=1.0)
-    # Sums of many products have errors of the largest numbers, where others are nearly 0.
-    assert_all_close(op_type, outputs, expected, 1e-3, 1e-3 * largest)
-
-    copy = onnxruntime_candidate("Identity", Call({"input": np.zeros(1, np.float32)}, {}), OPSET)
-    candidates = {"copy": copy, "theirs": theirs, "nothing": nothing, **ours}
-    count = min(MAX_CALLS, max(MIN_CALLS, int(limit / theirs.seconds(1))))
-    times = dict.fromkeys(candidates, math.inf)
-    for _ in range(runs):
-        for name, candidate in candidates.items():
-            times[name] = min(times[name], candidate.seconds(count))
-    seconds = max(MIN_SECONDS, times["theirs"] - times["copy"])
-    own = {column: max(MIN_OWN_SECONDS, times[column] - times["nothing"]) for column in ours}
-    return Result(operator, call, seconds, {column: own[column] / seconds for column in ours})
-
-
-def measured_shapes(
-    operator: LibraryOperator, nothing: Candidate, runs: int, folder: Path
-) -> dict[str, Result]:
-    """Measure an operator on the common shapes and on a model's; return shape -> its result."""
-    name = operator.spec.name
-    kernels = {each: built_kernel(operator, each, folder) for each in columns_of(operator)}
-    samples = {shape: sample(name, shape) for shape in SHAPES} | {MODEL: CALLS[name][0]}
-    return {
-        shape: measured_call(operator, found.call(), kernels, nothing, runs, LIMIT_OF_SHAPES)
-        for shape in COLUMNS_OF_SHAPES
-        if (found := samples[shape])
-    }
-
-
-def geometric_mean(ratios: Sequence[float]) -> float:
-    """Return the geometric mean of positive numbers."""
-    return math.exp(sum(map(math.log, ratios)) / len(ratios))
-
-
-def described(call: Call) -> str:
-    """Return the inputs of a call with their shapes; of single numbers, the number."""
-    return ", ".join(
-        f"{name} {'x'.join(map(str, array.shape))}"
-        if array.size > 1
-        else f"{name}={array.item():g}"
-        for name, array in call.inputs.items()
-    )
-
-
-def record(results: Sequence[Result]) -> None:
-    """Write the facts about operators into the library; those of others stay."""
-    facts = operator_library.measured(EXAMPLES)
-    # The last one of an operator stays: its first call.
-    for result in reversed(results):
-        name = result.operator.spec.name
-        facts[name] = Measured(
-            onnxruntime=onnxruntime.__version__,
-            rtol=RANDOM[name].rtol,
-            atol=RANDOM[name].atol,
-            inputs=described(result.call),
-            times={column: round(ratio, 2) for column, ratio in result.ratios.items()},
-        )
-    entries = {name: asdict(facts[name]) for name in sorted(facts)}
-    text = yaml.safe_dump(entries, sort_keys=False, width=200)
-    head = "# Written by `python -m benchmarks.operators --record`.\n"
-    (EXAMPLES / operator_library.MEASURED).write_text(head + text)
-
-
-def section(results: Sequence[Result], runs: int) -> str:
-    """Return the benchmark's section of RESULTS.md."""
-    rows = [
-        [
-            result.operator.spec.name,
-            described(result.call),
-            f"{result.seconds * 1e3:.4f}",
-            *(f"{result.ratios[each]:.2f}" if each in result.ratios else "" for each in COLUMNS),
-            "yes" if result.ratios[BASELINE] <= AIM else "**no**",
-        ]
-        for result in results
-    ]
-    mean = geometric_mean([result.ratios[BASELINE] for result in results])
-    holds = "yes" if mean <= AIM_OF_ALL else "**no**"
-    rows.append(["geometric mean", "", "", f"{mean:.2f}", "", holds])
-    return f"""\
-## The operator library
-
-    {COMMAND}
-
-{results_file.machine()}, onnxruntime {onnxruntime.__version__},
-{compiler_version("x64")}. Minima of {runs} turns on one core, with one thread. Ratios
-are our time by onnxruntime's: with {BASELINE} alone, and where the kernel chooses its vectors at
-run time, {WIDE}. The time of a run on one element is left out of both. The aim is that of
-{BASELINE}: at most {AIM:g} x each, {AIM_OF_ALL:g} x in the geometric mean.
-
-{results_file.table(["", "inputs", "onnxruntime, ms", *COLUMNS, "aim holds"], rows)}
-"""
-
-
-def section_of_shapes(found: Mapping[str, Mapping[str, Result]], runs: int) -> str:
-    """Return the section of RESULTS.md on shapes.
-
-    Args:
-        found: operator -> shape -> its result.
-        runs: the number of turns.
-    """
-    means = []
-    for column, aim in zip(COLUMNS, AIMS_OF_MEANS, strict=True):
-        ratios = {
-            shape: [
-                _ratio(results[shape], column) for results in found.values() if shape in results
-            ]
-            for shape in COLUMNS_OF_SHAPES
-        }
-        of_all = geometric_mean([each for some in ratios.values() for each in some])
-        cells = [f"{geometric_mean(some):.2f}" if some else "" for some in ratios.values()]
-        means.append([column, *cells, f"{of_all:.2f}", "yes" if of_all <= aim else "**no**"])
-    slow = [
-        [name, shape, described(result.call), f"{result.seconds * 1e3:.4f}", f"{ratio:.2f}"]
-        for name, results in found.items()
-        for shape, result in results.items()
-        if (ratio := _ratio(result, WIDE)) > AIM_OF_SHAPES
-    ]
-    aims = ", ".join(
-        f"{aim:.2f} with {column}" for column, aim in zip(COLUMNS, AIMS_OF_MEANS, strict=True)
-    )
-    return f"""\
-## The operator library on common shapes
-
-    {COMMAND_OF_SHAPES}
-
-{results_file.machine()}, onnxruntime {onnxruntime.__version__},
-{compiler_version("x64")}. Minima of {runs} turns on one core, with one thread; of our
-time by onnxruntime's. Tables of floats: {_sizes()}; some operators with more work for an element
-have fewer rows. {BASELINE} is that alone; {WIDE} is what the kernel chooses at run time on this
-processor, and of an operator that chooses nothing its only time. onnxruntime gets the same vectors,
-but no AMX, in which it multiplies 8-bit integers (with `--amx` it does). The time of a run on one
-element is left out of both; less than {MIN_SECONDS * 1e6:g} us of onnxruntime's and
-{MIN_OWN_SECONDS * 1e6:g} us of ours, which is noise, counts as that.
-The aim is at most {AIM_OF_SHAPES:g} x each with {WIDE}, in the geometric mean {aims}.
-[The picture]({PICTURE}) has the ratio of each operator on each shape, with {WIDE}.
-
-{results_file.table(["geometric means", *COLUMNS_OF_SHAPES, "all", "aim holds"], means)}
-
-Above the aim:
-
-{results_file.table(["", "shape", "inputs", "onnxruntime, ms", WIDE], slow)}
-"""
-
-
-def _ratio(result: Result, column: str) -> float:
-    """Return the ratio of a column, or of a kernel without it the only one."""
-    return result.ratios.get(column, result.ratios[BASELINE])
-
-
-def _sizes() -> str:
-    """Return the shapes as text."""
-    return ", ".join(f"{name} is {rows}x{length}" for name, (rows, length) in SHAPES.items())
-
-
-def write_shapes(
-    chosen: Sequence[LibraryOperator], nothing: Candidate, runs: int, output: Path | None
-) -> list[Result]:
-    """Measure operators on the common shapes, and print; with a folder, write and draw.
-
-    Returns:
-        The results of the models' shapes.
-    """
-    found: dict[str, dict[str, Result]] = {}
-    for operator in chosen:
-        with tempfile.TemporaryDirectory() as folder:
-            found[operator.spec.name] = results = measured_shapes(
-                operator, nothing, runs, Path(folder)
-            )
-        ratios = [
-            f"{shape} {'/'.join(f'{ratio:.2f}' for ratio in each.ratios.values())}"
-            for shape, each in results.items()
-        ]
-        print(f"{operator.spec.name}: {', '.join(ratios)}", flush=True)
-    results_file.finish(output, "operator-shapes", section_of_shapes(found, runs))
-    if output:
-        ratios_of = {
-            name: {shape: _ratio(each, WIDE) for shape, each in results.items()}
-            for name, results in found.items()
-        }
-        (output / PICTURE).write_text(ratio_map(COLUMNS_OF_SHAPES, ratios_of))
-    return [results[MODEL] for results in found.values()]
-
-
-def write_calls(
-    chosen: Sequence[LibraryOperator], nothing: Candidate, runs: int, output: Path | None
-) -> list[Result]:
-    """Measure the calls of operators, and print; with a folder, write. Return the results."""
-    results = []
-    for operator in chosen:
-        with tempfile.TemporaryDirectory() as folder:
-            found = measured(operator, nothing, runs, Path(folder))
-        for result in found:
-            ratios = ", ".join(f"{ratio:.2f} {column}" for column, ratio in result.ratios.items())
-            print(
-                f"{operator.spec.name}, {described(result.call)}: {result.seconds * 1e3:.4f} ms, "
-                f"{ratios}",
-                flush=True,
-            )
-        results += found
-    results_file.finish(output, "operators", section(results, runs))
-    return results
+from benchmarks import results_file, vectors
 
 
 def main() -> None:
     """Measure, print, and write with --output."""
-    known = {
-        name: each
-        for name, each in operators().items()
-        if RANDOM[name].program is run_by_onnxruntime
-    }
     parser = results_file.parser("operators", __doc__, runs=9)
-    parser.add_argument("--operators", nargs="+", choices=known, default=[*known])
+    parser.add_argument("--operators", nargs="+", default=[])
     parser.add_argument("--shapes", action="store_true", help="measure the common shapes")
-    parser.add_argument("--amx", action="store_true", help="leave AMX to onnxruntime")
+    parser.add_argument(
+        "--vectors", choices=vectors.HIDDEN, default="AVX2", help="the widest of both sides"
+    )
     parser.add_argument("--record", action="store_true", help="write operators/measured.yml")
     options = parser.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    if not options.amx:
-        amx.refuse()
-    chosen = [known[name] for name in options.operators]
+    vectors.hide(options.vectors)
+    # It imports onnxruntime, which then looks for vectors.
+    measurement = importlib.import_module("benchmarks.operators.measurement")
+
+    known = measurement.measured_operators()
+    if unknown := {*options.operators} - {*known}:
+        parser.error(f"unknown operators {sorted(unknown)}; known are {', '.join(known)}")
+    chosen = [known[name] for name in options.operators or known]
+    settings = measurement.Settings(options.vectors, options.runs, options.output)
+    write = measurement.write_shapes if options.shapes else measurement.write_calls
     with tempfile.TemporaryDirectory() as folder:
-        nothing = nothing_of_ours(Path(folder))
-        if options.shapes:
-            results = write_shapes(chosen, nothing, options.runs, options.output)
-        else:
-            results = write_calls(chosen, nothing, options.runs, options.output)
+        results = write(chosen, measurement.nothing_of_ours(Path(folder)), settings)
     if options.record:
-        record(results)
+        measurement.record(results)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 /*
  * Fused arithmetic; and instructions of this processor beyond what the compiler may assume, which
  * OPKIT_BASELINE turns off: vectors of AVX2 and AVX-512, dot products of bytes, and arithmetic of
- * halves.
+ * halves. OPKIT_NO_AVX512 turns off AVX-512 alone.
  *
  * Plain C11 and C++11.
  */
@@ -74,6 +74,9 @@ __attribute__((unused)) static int opkit_vector_level(void)
                 }
             }
         }
+#ifdef OPKIT_NO_AVX512
+        known = known > 2 ? 2 : known;
+#endif
         __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
     }
     return known - 1;

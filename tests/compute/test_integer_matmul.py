@@ -32,6 +32,7 @@ def words_here() -> int:
 MACHINES = {
     "x64": (machine("x64", None), words_here()),
     "x64 baseline": (machine("x64", None, BASELINE), 2),
+    "x64 no AVX-512": (machine("x64", None, "-DOPKIT_NO_AVX512"), 2),
     "x64 SSE2": (machine("x64", "qemu64"), 2),
     "x64 AVX2": (machine("x64", "max"), 2),
     "aarch64": (machine("aarch64", "cortex-a53"), 0),

@@ -30,7 +30,7 @@ from tests.elementwise.loops import (
 from tests.files.texts import INCLUDES
 from tests.marks import quick_first
 
-BASELINE = "-DOPKIT_BASELINE"
+BASELINE, NO_AVX512 = "-DOPKIT_BASELINE", "-DOPKIT_NO_AVX512"
 POISON = "-ftrivial-auto-var-init=pattern"
 """The flag for buffers without elements of an earlier part."""
 TENSOR = "{type: VX_TYPE_TENSOR}"
@@ -61,14 +61,16 @@ def typed(inputs: list[str], output: str) -> OpSpec:
 MIX3 = "return x * y + z * 0.7f;"
 
 
-@pytest.fixture(scope="module", params=quick_first(1, ["as it is", BASELINE, "in parts"]))
+@pytest.fixture(
+    scope="module", params=quick_first(1, ["as it is", NO_AVX512, BASELINE, "in parts"])
+)
 def mix(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Loop:
-    """The loop of three inputs: with the processor's vectors, without them, and in parts."""
+    """The loop of three inputs: with the processor's vectors, without some, and in parts."""
     before, flags = "", list[str]()
-    if request.param == BASELINE:
-        flags = [BASELINE]
-    elif request.param == "in parts":
+    if request.param == "in parts":
         before, flags = IN_PARTS, [POISON]
+    elif request.param != "as it is":
+        flags = [request.param]
     return compiled(tmp_path_factory.mktemp("mix"), operator(3), MIX3, *flags, before=before)
 
 
@@ -163,18 +165,19 @@ def test_wrong_calls(mix: Loop) -> None:
     assert not larger.any()
 
 
-def test_both_paths_give_the_same_bits(tmp_path: Path) -> None:
+def test_all_paths_give_the_same_bits(tmp_path: Path) -> None:
     """Of floats with all exponents; a fused multiplication would differ."""
     spec = operator(2, "a: {type: VX_TYPE_FLOAT32}")
     body = "return x * y + params->a / (x + y * 3.0f);"
-    loops = [compiled(tmp_path, spec, body), compiled(tmp_path, spec, body, BASELINE)]
+    loops = [compiled(tmp_path, spec, body, *flags) for flags in ([], [NO_AVX512], [BASELINE])]
     bits = np.random.default_rng(5).integers(0, 2**32, (2, 1 << 16), np.uint64).astype(np.uint32)
     x, y = np.where(np.isnan(bits.view(np.float32)), 1, bits.view(np.float32)).astype(np.float32)
     results = [np.zeros_like(x) for _ in loops]
     for loop, result in zip(loops, results, strict=True):
         assert loop.run([x, y], result, np.float32(1.3).tobytes().ljust(64)) == ""
-    first, second = (result.view(np.uint32)[~np.isnan(result)] for result in results)
-    np.testing.assert_array_equal(first, second)
+    first, *others = (result.view(np.uint32)[~np.isnan(result)] for result in results)
+    for other in others:
+        np.testing.assert_array_equal(first, other)
 
 
 @pytest.mark.skipif(HOST.processor != "x86_64", reason="other processors have one path")

@@ -13,8 +13,8 @@ from tests.operators.oracle import Built, built
 from tests.repositories import library_kernels
 
 Library = Callable[..., Built]
-"""(operator, count of inputs where that varies, tensors and dtypes that op.yml declares) -> the
-operator, with one process of each kernel."""
+"""(operator, count of inputs where that varies, tensors and dtypes that op.yml declares, compiler
+flags) -> the operator, with one process of each kernel."""
 
 
 @pytest.fixture(scope="session")
@@ -25,7 +25,12 @@ def library_operator() -> Library:
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(allowed, min(most, 4096)), most))
 
     @functools.cache
-    def get(op_type: str, count: int = 0, dtypes: tuple[tuple[str, str], ...] = ()) -> Built:
-        return built(Operator(library_kernels(op_type, count, dtypes).path))
+    def get(
+        op_type: str,
+        count: int = 0,
+        dtypes: tuple[tuple[str, str], ...] = (),
+        cflags: tuple[str, ...] = (),
+    ) -> Built:
+        return built(Operator(library_kernels(op_type, count, dtypes, cflags=cflags).path))
 
     return get

@@ -59,8 +59,25 @@ def test_every_operator_has_random_calls() -> None:
     assert {*RANDOM} == {*OPERATORS}
 
 
-@pytest.mark.parametrize("op_type", sampled(RANDOM))
-def test_like_another_program(op_type: str, library_operator: Library) -> None:
+OWN_CHOICE = ("Attention", "DeformConv", "DynamicQuantizeLinear", "Einsum", "RNN")
+"""Operators that choose vectors by code of their own."""
+NARROWER = ("-DOPKIT_NO_AVX512", "-DOPKIT_BASELINE")
+
+
+@pytest.mark.parametrize(
+    ("op_type", "cflags"),
+    [
+        *sampled([(name, ()) for name in RANDOM], operator=lambda each: str(each[0])),
+        *(
+            pytest.param(name, (flag,), marks=pytest.mark.nightly)
+            for name in OWN_CHOICE
+            for flag in NARROWER
+        ),
+    ],
+)
+def test_like_another_program(
+    op_type: str, cflags: tuple[str, ...], library_operator: Library
+) -> None:
     random = RANDOM[op_type]
 
     @settings(
@@ -71,7 +88,7 @@ def test_like_another_program(op_type: str, library_operator: Library) -> None:
         call = in_opset(call, op_type, opset)
         expected = random.program(op_type, call, opset)
         dtypes = call.dtypes(OPERATORS[op_type], expected)
-        operator = library_operator(op_type, len(call.inputs), dtypes)
+        operator = library_operator(op_type, len(call.inputs), dtypes, cflags)
         found = operator.results(call.case("random", operator.operator.spec))
         assert_all_close(op_type, found, expected, random.rtol, random.atol)
 

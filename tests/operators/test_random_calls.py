@@ -67,9 +67,9 @@ NARROWER = ("-DOPKIT_NO_AVX512", "-DOPKIT_BASELINE")
 @pytest.mark.parametrize(
     ("op_type", "cflags"),
     [
-        *sampled([(name, ()) for name in RANDOM], operator=lambda each: str(each[0])),
+        *sampled([pytest.param(name, (), id=name) for name in RANDOM], lambda each: str(each.id)),
         *(
-            pytest.param(name, (flag,), marks=pytest.mark.nightly)
+            pytest.param(name, (flag,), id=name + flag, marks=pytest.mark.nightly)
             for name in OWN_CHOICE
             for flag in NARROWER
         ),

@@ -5,6 +5,7 @@ Ours are limited by flags of the compiler.
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import os
 import tempfile
@@ -36,6 +37,13 @@ FLAGS = {
     "native": list[str](),
 }
 """The widest -> flags for a kernel of ours."""
+
+
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--vectors`, by default what nearly all PCs have."""
+    parser.add_argument(
+        "--vectors", choices=HIDDEN, default="AVX2", help="the widest that all may take"
+    )
 
 
 def environment(widest: str, folder: Path) -> dict[str, str]:

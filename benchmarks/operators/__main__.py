@@ -36,9 +36,7 @@ def main() -> None:
     parser = results_file.parser("operators", __doc__, runs=9)
     parser.add_argument("--operators", nargs="+", default=[])
     parser.add_argument("--shapes", action="store_true", help="measure the common shapes")
-    parser.add_argument(
-        "--vectors", choices=vectors.HIDDEN, default="AVX2", help="the widest of both sides"
-    )
+    vectors.add_option(parser)
     parser.add_argument("--record", action="store_true", help="write operators/measured.yml")
     options = parser.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})

@@ -1,12 +1,14 @@
 """Compare the math with other libraries': SLEEF, XNNPACK and OpenBLAS, in one thread.
 
-    python -m benchmarks.peers FOLDER [--works exp ...] [--runs 200] [--output benchmarks]
+    python -m benchmarks.peers FOLDER [--works exp ...] [--vectors AVX-512] [--runs 200]
+                               [--output benchmarks]
 
 FOLDER has the unpacked packages of Debian (`dpkg -x`) in amd64/ and arm64/: libsleef3,
 libsleef-dev, libxnnpack0, libxnnpack-dev, libpthreadpool0, libpthreadpool-dev, libcpuinfo0,
 libopenblas0-pthread, libopenblas-pthread-dev, libgfortran5, libgcc-s1, for amd64 libquadmath0, for
 arm64 libc6 and libstdc++6. Both sides are programs of their own: on this PC the time of the fastest
 call counts, on 64-bit ARM instructions, by qemu, and cycles, by llvm-mca (benchmarks/boards.py).
+On this PC all see the same vectors, by default AVX2.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import board_cycles, calls, instructions, results_file
+from benchmarks import board_cycles, calls, instructions, results_file, vectors
 from benchmarks.programs import compiler_version, run
 from opkit.check.executors import emulator
 from opkit.description.parser import PC
@@ -88,8 +90,8 @@ class Peers:
     command: tuple[str, ...]
 
 
-def peers(packages: Path, folder: Path, abi: str) -> Peers:
-    """Build the program of the other libraries."""
+def peers(packages: Path, folder: Path, abi: str, widest: str) -> Peers:
+    """Build the program of the other libraries, which on a PC sees vectors up to the widest."""
     root = (packages / {PC: "amd64", BOARD: "arm64"}[abi]).resolve()
     root = root / "root" if (root / "root").is_dir() else root
     triple = {PC: "x86_64-linux-gnu", BOARD: "aarch64-linux-gnu"}[abi]
@@ -104,11 +106,9 @@ def peers(packages: Path, folder: Path, abi: str) -> Peers:
     compiler = "gcc" if abi == PC else f"{triple}-gcc"
     linked = [*map(str, own), paths, "-lm", "-o", str(output)]
     run([compiler, *flags, *headers, str(HERE / "program.c"), *linked])
-    variables = {
-        "LD_LIBRARY_PATH": f"{libraries}:{blas}",
-        "OPENBLAS_NUM_THREADS": "1",
-        **({"OPENBLAS_CORETYPE": "HASWELL"} if abi == PC else {}),
-    }
+    variables = {"LD_LIBRARY_PATH": f"{libraries}:{blas}", "OPENBLAS_NUM_THREADS": "1"}
+    if abi == PC:
+        variables |= vectors.environment(widest, folder)
     assignments = [f"{name}={value}" for name, value in variables.items()]
     if abi == PC:
         return Peers(output, ("env", *assignments))
@@ -116,15 +116,15 @@ def peers(packages: Path, folder: Path, abi: str) -> Peers:
     return Peers(output, (*emulator(abi), "-cpu", QEMU_CPU, "-L", str(root), *passed))
 
 
-def ours(work: Work, folder: Path, abi: str) -> calls.Program:
-    """Build the project's program of a work."""
+def ours(work: Work, folder: Path, abi: str, widest: str) -> calls.Program:
+    """Build the project's program of a work, on a PC for vectors up to the widest."""
     spec = calls.write(work.operator, folder)
     if work.operator == "attention":
         _write_attention(folder)
     else:
         calls.write_call(spec, calls.call_of(work.operator, ROOT), folder)
-    flags = (*optimization(abi, "zig"), *EXACT)
-    return calls.compiled(folder, abi, flags, f"ours_{abi}")
+    limits = vectors.FLAGS[widest] if abi == PC else []
+    return calls.compiled(folder, abi, (*optimization(abi, "zig"), *EXACT, *limits), f"ours_{abi}")
 
 
 def _write_attention(folder: Path, heads: int = 1, keys: int = KEYS) -> None:
@@ -176,13 +176,14 @@ def _onnxruntime(keys: int, runs: int) -> float:
     return float(min(times))
 
 
-def attention_table(folder: Path, runs: int) -> str:
+def attention_table(folder: Path, runs: int, widest: str) -> str:
     """Return the table of attention of HEADS heads beside onnxruntime, in turns."""
+    vectors.hide(widest)
     rows = []
     for keys in (KEYS, 1024):
         made = folder / f"attention_{keys}"
         _write_attention(made, HEADS, keys)
-        flags = (*optimization(PC, "zig"), *EXACT)
+        flags = (*optimization(PC, "zig"), *EXACT, *vectors.FLAGS[widest])
         own = calls.compiled(made, PC, flags, "own")
         count = max(5, runs * KEYS**2 // keys**2)
         turns = [
@@ -210,14 +211,16 @@ def counted(
     return found
 
 
-def section(packages: Path, names: Sequence[str], runs: int) -> str:
+def section(packages: Path, names: Sequence[str], runs: int, widest: str) -> str:
     """Measure, and return the benchmark's section of RESULTS.md."""
     rows = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        theirs = {abi: peers(packages, folder, abi) for abi in (PC, BOARD)}
+        theirs = {abi: peers(packages, folder, abi, widest) for abi in (PC, BOARD)}
         for each in map(WORKS.__getitem__, names):
-            own = {abi: ours(each, folder / f"{each.peer}_{abi}", abi) for abi in (PC, BOARD)}
+            own = {
+                abi: ours(each, folder / f"{each.peer}_{abi}", abi, widest) for abi in (PC, BOARD)
+            }
             other = theirs[PC]
             words = (
                 [str(own[PC].path), "time", str(runs)],
@@ -234,23 +237,23 @@ def section(packages: Path, names: Sequence[str], runs: int) -> str:
             cells += [_pair(figures[0][key], figures[1][key], each.elements) for key in figures[0]]
             rows.append([each.title, each.libraries, *cells])
             print(" | ".join(rows[-1]), flush=True)
-        of_attention = attention_table(folder, runs)
+        of_attention = attention_table(folder, runs, widest)
     head = ["", "beside", "PC, ns", "instructions", *(each.name for each in PROCESSORS)]
     return f"""\
 ## Other libraries
 
-    python -m benchmarks.peers FOLDER --output benchmarks
+    python -m benchmarks.peers FOLDER --vectors {widest} --output benchmarks
 
 {results_file.machine()},
 {compiler_version(BOARD)}; Debian's SLEEF 3.5.1 (u10), XNNPACK 2022-02-16, OpenBLAS
 0.3.21. Ours / theirs, and the quotient, per element: of 2^16 floats; of {KEYS} queries
-and keys with {HEAD} features. On this PC AVX2, but XNNPACK takes what it finds; the fastest of
-{3 * runs} calls, in time of a processor. Instructions by qemu as {QEMU_CPU}, cycles by llvm-mca.
+and keys with {HEAD} features. On this PC, whose vectors beyond {widest} are hidden, the fastest
+of {3 * runs} calls, in time of a processor. Instructions by qemu as {QEMU_CPU}, cycles by llvm-mca.
 
 {results_file.table(head, rows)}
 
 Attention of {HEADS} heads, {HEAD} features each, beside onnxruntime's MatMul, Softmax and
-MatMul, on this PC: both take AVX-512 where it is.
+MatMul, on this PC with the same vectors.
 
 {of_attention}
 """
@@ -265,10 +268,11 @@ def main() -> None:
     parser = results_file.parser("peers", __doc__, runs=200)
     parser.add_argument("folder", type=Path, help="of the unpacked packages")
     parser.add_argument("--works", nargs="+", choices=WORKS, default=[*WORKS])
+    vectors.add_option(parser)
     options = parser.parse_args()
     if not os.access(options.folder, os.R_OK):
         parser.error(f"{options.folder} cannot be read")
-    text = section(options.folder, options.works, options.runs)
+    text = section(options.folder, options.works, options.runs, options.vectors)
     results_file.finish(options.output, "peers", text)
 
 

@@ -202,17 +202,21 @@ static inline float opkit_expm1(float x)
     return opkit_magnitude(x) < 2.9e-8F ? x : result; /* also keeps -0 and subnormals */
 }
 
-/* Returns 1 / (1 + e^-x), as 2^n / (2^n + e^-r) for x = n * ln 2 + r. */
+/*
+ * Returns 1 / (1 + e^-x), as 2^n / (2^n + e^-r) for x = n * ln 2 + r. Both are multiplied by 2^24,
+ * because 2^-150 is no float.
+ */
 static inline float opkit_sigmoid(float x)
 {
+    const float scale = 16777216.0F; /* 2^24 */
     const float limited = opkit_at_most(opkit_at_least(x, -104.0F), 64.0F);
     const struct opkit_exponent split = opkit_split_exponent(limited, OPKIT_BIAS + 24.0F);
-    /* In two steps, because 2^-150 is no float. */
-    const float power = opkit_power_of_two(split.rounded) * 5.9604645e-8F;
+    const float power = opkit_power_of_two(split.rounded);
     const float square = split.rest * split.rest;
-    const float terms = power - (split.rest - square * opkit_exp_quotient(-split.rest, square));
-    const float divisor = 1.0F + terms;
-    const float divisor_low = (1.0F - divisor) + terms;
+    const float minus_terms = split.rest - square * opkit_exp_quotient(-split.rest, square);
+    const float terms = power - scale * minus_terms;
+    const float divisor = scale + terms;
+    const float divisor_low = (scale - divisor) + terms;
     const float quotient = 1.0F / divisor;
     return (quotient - quotient * (quotient * divisor_low)) * power;
 }

@@ -10,12 +10,15 @@
  * queries, the scores of a block of keys become weights relative to the maximum so far; a larger
  * maximum later scales the sums down.
  *
+ * The scores are multiplied by log2(e), so that weights are powers of 2, which take less time.
+ *
  * The queries of a block are the lanes of vectors: so the softmax is vertical, and the keys and
  * values are read as they are in memory, an element at a time for all lanes.
  */
 #ifndef ATTENTION_COMPUTE_H
 #define ATTENTION_COMPUTE_H
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -81,7 +84,7 @@ struct attention_sizes {
 struct attention_task {
     struct attention_sizes sizes;
     const struct attention_params *params;
-    float scale;
+    float scale, softcap; /* times log2(e) */
     const float *q, *k, *v;
     float *y;
     struct attention_steps q_steps, y_steps;
@@ -531,8 +534,10 @@ static void attention_add_mask(const struct attention_task *task, struct attenti
             const float added = mask->type == OPKIT_FLOAT32 ? mask->float32[row + i]
                                 : mask->uint8[row + i] != 0 ? 0.0F
                                                             : -INFINITY;
+            /* A finite one stays that: if all keys have the lowest float, all count. */
+            const float finite = opkit_at_least(added * OPKIT_PER_LN2, -FLT_MAX);
 
-            scores[i * lanes] = added == -INFINITY ? added : scores[i * lanes] + added;
+            scores[i * lanes] = added == -INFINITY ? added : scores[i * lanes] + finite;
         }
     }
 }
@@ -571,13 +576,13 @@ OPKIT_INLINE void attention_weigh(struct attention_block *block, struct attentio
         const float found = shift[lane];
 
         shift[lane] = found == -INFINITY ? 0.0F : found; /* no key until now */
-        block->factor[lane] = opkit_exp_weight(group->maximum[lane] - shift[lane]);
+        block->factor[lane] = opkit_exp2_fast(group->maximum[lane] - shift[lane]);
         group->maximum[lane] = found;
     }
     ATTENTION_ROLLED
     for (size_t i = 0; i < count; i++) {
         for (size_t lane = 0; lane < lanes; lane++) {
-            const float weight = opkit_exp_weight(weights[i * lanes + lane] - shift[lane]);
+            const float weight = opkit_exp2_fast(weights[i * lanes + lane] - shift[lane]);
 
             weights[i * lanes + lane] = weight;
             sum[lane] += weight;
@@ -615,7 +620,7 @@ OPKIT_INLINE void attention_add_keys(const struct attention_task *task,
     const size_t row = (block->batch * sizes->kv_heads + kv_head) * sizes->keys + first;
     const size_t features = sizes->features, value_features = sizes->value_features;
     const float *values = task->v + row * value_features;
-    const float softcap = task->params->softcap;
+    const float softcap = task->softcap;
 
     attention_multiply(task->k + row * features, features, 1, count, group->q, features, lanes,
                        tile, NULL, block->weights);
@@ -894,8 +899,10 @@ static const char *attention_compute(const struct attention_inputs *inputs,
     attention_join(sizes, &inputs->past_key, &inputs->k, &outputs->present_key);
     attention_join(sizes, &inputs->past_value, &inputs->v, &outputs->present_value);
     task.params = params;
-    task.scale =
+    const float scale =
         params->scale < 0.0F ? (float)(1.0 / sqrt((double)sizes->features)) : params->scale;
+    task.scale = scale * OPKIT_PER_LN2;
+    task.softcap = params->softcap * OPKIT_PER_LN2;
     task.q = inputs->q.float32;
     task.k = outputs->present_key.float32;
     task.v = outputs->present_value.float32;

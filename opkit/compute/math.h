@@ -678,6 +678,18 @@ static inline float opkit_exp2_near_0(float r)
 }
 
 /*
+ * Returns 2^x, at most 2 ulp from it, for x up to 127; of larger numbers, the result is arbitrary.
+ * From -126.5 down it is 0.
+ */
+static inline float opkit_exp2_fast(float x)
+{
+    const float limited = opkit_at_least(x, -127.0F);
+    const float rounded = limited + (OPKIT_ROUNDER + OPKIT_BIAS);
+    const float r = limited - (rounded - (OPKIT_ROUNDER + OPKIT_BIAS));
+    return opkit_exp2_near_0(r) * opkit_power_of_two(opkit_float_bits(rounded));
+}
+
+/*
  * Returns the error function of x: near 0 a polynomial, else 1 - 2^e, where e is a polynomial near
  * log2(erfc |x|).
  */

@@ -19,6 +19,7 @@
 #define FOR_EACH(X) \
     X(exp)          \
     X(exp_fast)     \
+    X(exp2_fast)    \
     X(exp_weight)   \
     X(expm1)        \
     X(log)          \

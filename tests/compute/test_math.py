@@ -224,6 +224,16 @@ def test_exp_weight_is_exp_without_its_ends(program: Program) -> None:
     assert_near("exp_weight", x[inside], values[inside], exact("exp", x[inside]))
 
 
+def test_exp2_fast(program: Program) -> None:
+    x = arguments(program.count)
+    x = np.concatenate([x[~(x > 127)], np.linspace(-128, 127, 4096, dtype=np.float32)])
+    values = program("exp2_fast", x)
+    assert np.isnan(values[np.isnan(x)]).all()
+    assert (values[x < -126.5] == 0).all()
+    inside = x > -126.5
+    assert ulps(values[inside], np.exp2(x[inside].astype(np.float64)).astype(np.float32)).max() <= 2
+
+
 def test_normal_cdf(program: Program) -> None:
     x = arguments(program.count)
     values = program("normal_cdf", x)
@@ -275,7 +285,7 @@ def test_sigmoids_of_both_signs_have_sum_1(host: Program) -> None:
 
 # ---- Code ----------------------------------------------------------------------------------------
 
-LOOPS = [*FUNCTIONS, "exp_weight", "normal_cdf", "pow"]
+LOOPS = [*FUNCTIONS, "exp2_fast", "exp_weight", "normal_cdf", "pow"]
 VECTORS: dict[str, tuple[Abi, tuple[str, ...], set[str]]] = {
     "sse2": (ABIS["x64"], (), set()),
     "avx2": (ABIS["x64"], AVX2, set()),

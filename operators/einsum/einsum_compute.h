@@ -477,6 +477,7 @@ struct einsum_block {
     struct einsum_kernel kernel;
     size_t rows, columns, terms;
     bool is_first; /* the block with the first terms of its sums */
+    bool is_packed; /* the rows are in `left` */
     size_t row_places[EINSUM_ROWS];
     size_t column_places[EINSUM_COLUMNS];
     const float *starts[EINSUM_ROWS]; /* of the rows; of a tile with less, the last one repeats */
@@ -549,11 +550,8 @@ static size_t einsum_min(size_t a, size_t b)
 static void einsum_set_rows(struct einsum_block *block, const float *x, const size_t *places,
                             const size_t *terms)
 {
-    const bool is_packed =
-        !block->kernel.takes_any_rows || !einsum_are_neighbors(terms, block->terms);
-
-    block->step = is_packed ? (size_t)EINSUM_TILE_ROWS : 1;
-    if (is_packed) {
+    block->step = block->is_packed ? (size_t)EINSUM_TILE_ROWS : 1;
+    if (block->is_packed) {
         einsum_pack(x, places, block->rows, EINSUM_TILE_ROWS, terms, block->terms, block->left);
         for (size_t row = 0; row < block->rows; row++) {
             const size_t panel = row / EINSUM_TILE_ROWS * EINSUM_TILE_ROWS;
@@ -585,11 +583,14 @@ static void einsum_multiply(const struct einsum_task *task, const float *left, c
             EINSUM_COLUMNS / (tiles * block->kernel.width) * EINSUM_TERMS, EINSUM_MAX_TERMS);
         for (size_t term = 0; term < task->terms.size; term += most_terms) {
             block->terms = einsum_min(task->terms.size - term, most_terms);
-            const size_t most_tiles =
-                EINSUM_ROWS * EINSUM_TERMS / EINSUM_TILE_ROWS / block->terms; /* if packed */
-            const size_t most_rows = einsum_min(most_tiles * EINSUM_TILE_ROWS, EINSUM_ROWS);
             block->is_first = term == 0;
             einsum_offsets(&task->terms, task->left, term, block->terms, left_terms);
+            block->is_packed =
+                !block->kernel.takes_any_rows || !einsum_are_neighbors(left_terms, block->terms);
+            const size_t fitting = EINSUM_ROWS * EINSUM_TERMS / EINSUM_TILE_ROWS / block->terms;
+            const size_t most_rows = block->is_packed
+                                         ? einsum_min(fitting * EINSUM_TILE_ROWS, EINSUM_ROWS)
+                                         : (size_t)EINSUM_ROWS;
             einsum_offsets(&task->terms, other, term, block->terms, right_terms);
             einsum_offsets(&task->columns, other, column, block->columns, places);
             einsum_pack(right, places, block->columns, block->kernel.width, right_terms,

@@ -137,8 +137,9 @@ def scales(draw: Any) -> tuple[tuple[int, ...], tuple[int, ...], dict[str, int]]
     size = draw(st.integers(1, shape[axis]))
     found = [*shape]
     found[axis] = -(-found[axis] // size)
-    is_one = max(found) == 1
-    return shape, tuple(found), {} if is_one else {"axis": axis, "block_size": size}
+    if max(found) == 1:
+        return shape, (), {}
+    return shape, tuple(found), {"axis": axis, "block_size": size}
 
 
 @st.composite

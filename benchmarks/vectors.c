@@ -12,7 +12,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { ARCH_SET_CPUID = 0x1012, SIZE_OF_CPUID = 2 };
+enum {
+    ARCH_SET_CPUID = 0x1012,
+    SIZE_OF_CPUID = 2
+};
 
 /* The bits of leaf 7, parts 0 and 1, that are hidden: of eax, ebx, ecx and edx. */
 static unsigned hidden[2][4];

@@ -36,7 +36,8 @@ def _table(library: Path) -> tuple[list[int], list[str | None]]:
                 elif state.line:  # 0: several lines at once, as in an optimized loop
                     line = f"{names[state.file - first]}:{state.line}"
                 rows.append((state.address, line))
-    rows.sort(key=lambda row: row[0])
+    # Where a section begins at the end of another one, that one's end comes first.
+    rows.sort(key=lambda row: (row[0], row[1] is not None))
     return [address for address, _ in rows], [line for _, line in rows]
 
 

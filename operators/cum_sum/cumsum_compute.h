@@ -15,15 +15,13 @@
 #include <string.h>
 
 #include "generated/cumsum.h"
+#include "include/opkit/compute/processor.h"
 #include "include/opkit/compute/running.h"
 
 enum {
     CUMSUM_LANES = OPKIT_STRIP / 2, /* floats of a vector: half of a strip */
     CUMSUM_CHUNK = 32 /* rows between two steps of precision */
 };
-
-/* Inlines a function into its callers, with the values that they know. */
-#define CUMSUM_INLINE __attribute__((always_inline)) static inline
 
 /* Sums of neighboring columns: high + rest. Each vector has half of the columns. */
 typedef float cumsum_vector __attribute__((vector_size(CUMSUM_LANES * sizeof(float))));
@@ -37,7 +35,7 @@ struct cumsum_sums {
  * Moves what fits from rest to high. Exact: O. Moller, Quasi double-precision in floating point
  * addition, BIT 5 (1965). A sum that is not finite has no rest.
  */
-CUMSUM_INLINE void cumsum_normalize(struct cumsum_sums *sums)
+OPKIT_INLINE void cumsum_normalize(struct cumsum_sums *sums)
 {
     const cumsum_vector high = sums->high + sums->rest;
     const cumsum_vector added = high - sums->high;
@@ -48,7 +46,7 @@ CUMSUM_INLINE void cumsum_normalize(struct cumsum_sums *sums)
 }
 
 /* Adds a vector of a row to the sums, and writes them. */
-CUMSUM_INLINE void cumsum_step(const float *x, float *y, bool exclusive, struct cumsum_sums *sums)
+OPKIT_INLINE void cumsum_step(const float *x, float *y, bool exclusive, struct cumsum_sums *sums)
 {
     cumsum_vector elements, result;
 
@@ -64,8 +62,8 @@ CUMSUM_INLINE void cumsum_step(const float *x, float *y, bool exclusive, struct 
 }
 
 /* Adds `rows` rows of OPKIT_STRIP columns to their sums. */
-CUMSUM_INLINE void cumsum_strip(const float *x, float *y, size_t rows, ptrdiff_t step,
-                                bool exclusive, struct cumsum_sums *sums)
+OPKIT_INLINE void cumsum_strip(const float *x, float *y, size_t rows, ptrdiff_t step,
+                               bool exclusive, struct cumsum_sums *sums)
 {
     struct cumsum_sums left = sums[0], right = sums[1]; /* in registers */
 

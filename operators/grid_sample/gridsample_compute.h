@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "generated/gridsample.h"
+#include "include/opkit/compute/processor.h"
 
 /* ---- Params and shapes ----------------------------------------------------------------------- */
 
@@ -358,15 +359,13 @@ static bool gridsample_find_inside(struct gridsample_block *block, size_t locati
 
 /* ---- Channels -------------------------------------------------------------------------------- */
 
-#define GRIDSAMPLE_INLINE __attribute__((always_inline)) static inline
-
 /* Four floats, and the results of their comparisons. */
 typedef float gridsample_float4 __attribute__((vector_size(16)));
 typedef int32_t gridsample_int4 __attribute__((vector_size(16)));
 
 /* Returns the products of the pixels of two pairs; pixels of weight 0 count as 0, even infinity. */
-GRIDSAMPLE_INLINE gridsample_float4 gridsample_weigh(const struct gridsample_block *block,
-                                                     size_t pair, const float *x, size_t right)
+OPKIT_INLINE gridsample_float4 gridsample_weigh(const struct gridsample_block *block, size_t pair,
+                                                const float *x, size_t right)
 {
     const float *a = x + block->offsets[pair], *b = x + block->offsets[pair + 1];
     const gridsample_float4 pixels = {a[0], a[right], b[0], b[right]};
@@ -377,8 +376,8 @@ GRIDSAMPLE_INLINE gridsample_float4 gridsample_weigh(const struct gridsample_blo
 }
 
 /* Interpolates GRIDSAMPLE_STEP locations of one channel. */
-GRIDSAMPLE_INLINE gridsample_float4 gridsample_sum(const struct gridsample_block *block, size_t i,
-                                                   size_t pairs, const float *x, size_t right)
+OPKIT_INLINE gridsample_float4 gridsample_sum(const struct gridsample_block *block, size_t i,
+                                              size_t pairs, const float *x, size_t right)
 {
     gridsample_float4 a = {0.0F, 0.0F, 0.0F, 0.0F}, b = a;
 
@@ -395,9 +394,9 @@ GRIDSAMPLE_INLINE gridsample_float4 gridsample_sum(const struct gridsample_block
  * Computes a block of two channels. Constant `pairs` and `right` let compilers unroll the loop over
  * pairs, load the pixels of a pair at once, and offsets and weights once for both channels.
  */
-GRIDSAMPLE_INLINE void gridsample_interpolate(const struct gridsample_block *block, size_t pairs,
-                                              size_t right, const float *x, size_t x_channel,
-                                              float *y, size_t y_channel)
+OPKIT_INLINE void gridsample_interpolate(const struct gridsample_block *block, size_t pairs,
+                                         size_t right, const float *x, size_t x_channel, float *y,
+                                         size_t y_channel)
 {
     for (size_t i = 0; i < block->locations; i += GRIDSAMPLE_STEP) {
         const size_t rest = block->locations - i;

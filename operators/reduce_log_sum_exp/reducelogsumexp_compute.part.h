@@ -21,9 +21,8 @@ static inline void reducelogsumexp_raise(const float *x, size_t rows, size_t pit
  * exponential is beyond the range of float: the maximum of their column's terms, or 0 instead of
  * infinity, which minus infinity is NaN.
  */
-__attribute__((always_inline)) static inline void
-reducelogsumexp_center(const struct opkit_reduction *plan, size_t columns, size_t step,
-                       const float *x, float *centers)
+OPKIT_INLINE void reducelogsumexp_center(const struct opkit_reduction *plan, size_t columns,
+                                         size_t step, const float *x, float *centers)
 {
     const size_t lanes = columns * step, pitch = plan->columns * step;
     const size_t rows = plan->length / step, rest = plan->length % step * columns;

@@ -25,9 +25,8 @@ static inline void reduceprod_multiply(const float *x, size_t rows, size_t pitch
     }
 }
 
-__attribute__((always_inline)) static inline void
-reduceprod_columns(const void *math, const struct opkit_reduction *plan, size_t columns,
-                   size_t step, const float *x, float *y)
+OPKIT_INLINE void reduceprod_columns(const void *math, const struct opkit_reduction *plan,
+                                     size_t columns, size_t step, const float *x, float *y)
 {
     const size_t lanes = columns * step, pitch = plan->columns * step;
     const size_t rows = plan->length / step, rest = plan->length % step * columns;

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "generated/roialign.h"
+#include "include/opkit/compute/processor.h"
 
 enum {
     ROIALIGN_LANES = 4, /* columns of a vector */
@@ -26,9 +27,6 @@ enum {
     ROIALIGN_WIDE = ROIALIGN_LANES * ROIALIGN_VECTORS, /* columns of all of them */
     ROIALIGN_MAX_SAMPLES = 65536 /* of an element along one axis, if sampling_ratio is 0 */
 };
-
-/* Inlines a function into its callers, with the values that they know. */
-#define ROIALIGN_INLINE __attribute__((always_inline)) static inline
 
 typedef float roialign_float4 __attribute__((vector_size(ROIALIGN_LANES * sizeof(float))));
 typedef int32_t roialign_int4 __attribute__((vector_size(ROIALIGN_LANES * sizeof(float))));
@@ -167,9 +165,9 @@ static inline roialign_float4 roialign_max(roialign_float4 a, roialign_float4 b)
  * Combines rows of a channel: their weighted sum or largest product. `x` has the columns in the
  * first row of `width` pixels: `lanes` of them, or all of several vectors, a constant number.
  */
-ROIALIGN_INLINE void roialign_combine(const struct roialign_tap *taps, size_t count, const float *x,
-                                      size_t width, size_t lanes, size_t vectors, bool is_max,
-                                      float *combined)
+OPKIT_INLINE void roialign_combine(const struct roialign_tap *taps, size_t count, const float *x,
+                                   size_t width, size_t lanes, size_t vectors, bool is_max,
+                                   float *combined)
 {
     roialign_float4 results[ROIALIGN_VECTORS] = {{0.0F}};
 
@@ -221,9 +219,9 @@ static void roialign_find_range(struct roialign_region *region)
 }
 
 /* Combines the rows of an element, for all columns of a region in one channel. */
-ROIALIGN_INLINE void roialign_combine_rows(const struct roialign_region *region,
-                                           const struct roialign_tap *taps, size_t count,
-                                           const float *x, bool is_max)
+OPKIT_INLINE void roialign_combine_rows(const struct roialign_region *region,
+                                        const struct roialign_tap *taps, size_t count,
+                                        const float *x, bool is_max)
 {
     const size_t width = region->columns.length;
     const size_t lanes = width < ROIALIGN_LANES ? width : (size_t)ROIALIGN_LANES;

@@ -115,9 +115,9 @@ OPKIT_ELEMENT_LOOP void opkit_reduce_integers_of(const struct opkit_integer_math
 }
 
 /* Computes all elements of the output; the tensors are int32, uint32 or int64. */
-__attribute__((always_inline)) static inline void
-opkit_reduce_integers(const struct opkit_integer_math *math, const struct opkit_reduction *plan,
-                      const struct opkit_tensor *x, const struct opkit_tensor *y)
+OPKIT_INLINE void opkit_reduce_integers(const struct opkit_integer_math *math,
+                                        const struct opkit_reduction *plan,
+                                        const struct opkit_tensor *x, const struct opkit_tensor *y)
 {
     switch (x->type) {
     case OPKIT_INT32:

@@ -15,14 +15,14 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "processor.h"
+
 enum {
     OPKIT_STATE_LANES = 8, /* floats of a vector */
     OPKIT_STATE_VECTORS = 4, /* of a row */
     OPKIT_STATE_COLUMNS = OPKIT_STATE_LANES * OPKIT_STATE_VECTORS,
     OPKIT_STATE_ROWS = 512 /* at most, so that a state of OPKIT_STATE_COLUMNS fits on the stack */
 };
-
-#define OPKIT_STATE_INLINE __attribute__((always_inline, unused)) static inline
 
 typedef float opkit_state_vector __attribute__((vector_size(OPKIT_STATE_LANES * sizeof(float))));
 
@@ -32,20 +32,20 @@ struct opkit_state_row {
 };
 
 /* Returns the number of parts of OPKIT_STATE_COLUMNS columns; the last one may have less. */
-OPKIT_STATE_INLINE size_t opkit_state_parts(size_t columns)
+OPKIT_INLINE size_t opkit_state_parts(size_t columns)
 {
     return (columns + OPKIT_STATE_COLUMNS - 1) / OPKIT_STATE_COLUMNS;
 }
 
 /* Returns the number of columns in the part that begins at the column `first`. */
-OPKIT_STATE_INLINE size_t opkit_state_width(size_t columns, size_t first)
+OPKIT_INLINE size_t opkit_state_width(size_t columns, size_t first)
 {
     const size_t left = columns - first;
     return left < OPKIT_STATE_COLUMNS ? left : (size_t)OPKIT_STATE_COLUMNS;
 }
 
 /* Reads `width` columns; those past them are 0. */
-OPKIT_STATE_INLINE struct opkit_state_row opkit_state_load_row(const float *x, size_t width)
+OPKIT_INLINE struct opkit_state_row opkit_state_load_row(const float *x, size_t width)
 {
     struct opkit_state_row row;
 
@@ -59,8 +59,7 @@ OPKIT_STATE_INLINE struct opkit_state_row opkit_state_load_row(const float *x, s
 }
 
 /* Writes `width` columns. */
-OPKIT_STATE_INLINE void opkit_state_store_row(const struct opkit_state_row *row, float *y,
-                                              size_t width)
+OPKIT_INLINE void opkit_state_store_row(const struct opkit_state_row *row, float *y, size_t width)
 {
     if (width == OPKIT_STATE_COLUMNS) {
         memcpy(y, row, OPKIT_STATE_COLUMNS * sizeof *y);
@@ -70,8 +69,8 @@ OPKIT_STATE_INLINE void opkit_state_store_row(const struct opkit_state_row *row,
 }
 
 /* Reads columns of a matrix whose rows are `pitch` floats apart. */
-OPKIT_STATE_INLINE void opkit_state_load(const float *x, size_t pitch, size_t width, size_t rows,
-                                         struct opkit_state_row *state)
+OPKIT_INLINE void opkit_state_load(const float *x, size_t pitch, size_t width, size_t rows,
+                                   struct opkit_state_row *state)
 {
     for (size_t i = 0; i < rows; i++) {
         state[i] = opkit_state_load_row(x + i * pitch, width);
@@ -79,8 +78,8 @@ OPKIT_STATE_INLINE void opkit_state_load(const float *x, size_t pitch, size_t wi
 }
 
 /* Writes columns of a matrix whose rows are `pitch` floats apart. */
-OPKIT_STATE_INLINE void opkit_state_store(const struct opkit_state_row *state, size_t rows,
-                                          float *y, size_t pitch, size_t width)
+OPKIT_INLINE void opkit_state_store(const struct opkit_state_row *state, size_t rows, float *y,
+                                    size_t pitch, size_t width)
 {
     for (size_t i = 0; i < rows; i++) {
         opkit_state_store_row(&state[i], y + i * pitch, width);
@@ -88,7 +87,7 @@ OPKIT_STATE_INLINE void opkit_state_store(const struct opkit_state_row *state, s
 }
 
 /* Returns the product of a vector, an element for each row, and the state. */
-OPKIT_STATE_INLINE struct opkit_state_row
+OPKIT_INLINE struct opkit_state_row
 opkit_state_read(const float *x, const struct opkit_state_row *state, size_t rows)
 {
     struct opkit_state_row sums;
@@ -103,8 +102,8 @@ opkit_state_read(const float *x, const struct opkit_state_row *state, size_t row
 }
 
 /* Multiplies each row by a factor of its own. */
-OPKIT_STATE_INLINE void opkit_state_scale(struct opkit_state_row *state, const float *factors,
-                                          size_t rows)
+OPKIT_INLINE void opkit_state_scale(struct opkit_state_row *state, const float *factors,
+                                    size_t rows)
 {
     for (size_t i = 0; i < rows; i++) {
         for (size_t j = 0; j < OPKIT_STATE_VECTORS; j++) {
@@ -114,8 +113,8 @@ OPKIT_STATE_INLINE void opkit_state_scale(struct opkit_state_row *state, const f
 }
 
 /* Adds the outer product of a vector, an element for each row, and a value. */
-OPKIT_STATE_INLINE void opkit_state_add(struct opkit_state_row *state, const float *x,
-                                        const struct opkit_state_row *value, size_t rows)
+OPKIT_INLINE void opkit_state_add(struct opkit_state_row *state, const float *x,
+                                  const struct opkit_state_row *value, size_t rows)
 {
     for (size_t i = 0; i < rows; i++) {
         for (size_t j = 0; j < OPKIT_STATE_VECTORS; j++) {

@@ -18,7 +18,7 @@
 #define OPKIT_FUSED
 #endif
 
-/* Inlines a function into its callers, so that it is compiled for the same processor. */
+/* Inlines a function into its callers: for their processor, with the values that they know. */
 #define OPKIT_INLINE __attribute__((always_inline)) static inline
 
 /*

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "processor.h"
 #include "tensor.h"
 
 /* How an update changes an element, in the order of opkit_find_reduction's names. */
@@ -67,11 +68,10 @@ static inline int64_t opkit_update_integer(int64_t x, int64_t update,
 
 /* The index of the i-th updated element: inlined, so that neighbors are updated in vectors. */
 #define OPKIT_PLACE(places, i) ((places) == NULL ? (i) : (places)[i])
-#define OPKIT_UPDATES __attribute__((always_inline)) static inline void
 
 /* Applies `count` updates to the elements of y at `places`; NULL: to neighbors, from y[0] on. */
-OPKIT_UPDATES opkit_update_float32(float *y, const size_t *places, const float *updates,
-                                   size_t count, enum opkit_reduction_kind reduction)
+OPKIT_INLINE void opkit_update_float32(float *y, const size_t *places, const float *updates,
+                                       size_t count, enum opkit_reduction_kind reduction)
 {
     if (reduction == OPKIT_REPLACE) {
         for (size_t i = 0; i < count; i++) {
@@ -99,8 +99,8 @@ OPKIT_UPDATES opkit_update_float32(float *y, const size_t *places, const float *
 }
 
 /* In 64 bits: the lower half of sums and products is that of 32 bits. */
-OPKIT_UPDATES opkit_update_int32(int32_t *y, const size_t *places, const int32_t *updates,
-                                 size_t count, enum opkit_reduction_kind reduction)
+OPKIT_INLINE void opkit_update_int32(int32_t *y, const size_t *places, const int32_t *updates,
+                                     size_t count, enum opkit_reduction_kind reduction)
 {
     for (size_t i = 0; i < count; i++) {
         int32_t *x = &y[OPKIT_PLACE(places, i)];
@@ -108,8 +108,8 @@ OPKIT_UPDATES opkit_update_int32(int32_t *y, const size_t *places, const int32_t
     }
 }
 
-OPKIT_UPDATES opkit_update_int64(int64_t *y, const size_t *places, const int64_t *updates,
-                                 size_t count, enum opkit_reduction_kind reduction)
+OPKIT_INLINE void opkit_update_int64(int64_t *y, const size_t *places, const int64_t *updates,
+                                     size_t count, enum opkit_reduction_kind reduction)
 {
     for (size_t i = 0; i < count; i++) {
         int64_t *x = &y[OPKIT_PLACE(places, i)];

@@ -30,16 +30,16 @@ struct opkit_sum_math {
                    float *centers);
 };
 
-__attribute__((always_inline)) static inline float
-opkit_center_of(const struct opkit_sum_math *math, const float *centers, size_t lane)
+OPKIT_INLINE float opkit_center_of(const struct opkit_sum_math *math, const float *centers,
+                                   size_t lane)
 {
     return math->center != NULL ? centers[lane] : 0.0F;
 }
 
 /* Adds the terms of rows to the sums of the lanes. */
-__attribute__((always_inline)) static inline void
-opkit_add_rows(const struct opkit_sum_math *math, const float *x, size_t rows, size_t pitch,
-               size_t lanes, const float *__restrict__ centers, float *__restrict__ sums)
+OPKIT_INLINE void opkit_add_rows(const struct opkit_sum_math *math, const float *x, size_t rows,
+                                 size_t pitch, size_t lanes, const float *__restrict__ centers,
+                                 float *__restrict__ sums)
 {
     size_t row = 0;
 
@@ -73,9 +73,8 @@ static inline void opkit_flush_sums(float *sums, size_t lanes, size_t columns, d
 }
 
 /* An opkit_columns, for a struct opkit_sum_math. */
-__attribute__((always_inline)) static inline void
-opkit_sum_columns(const void *context, const struct opkit_reduction *plan, size_t columns,
-                  size_t step, const float *x, float *y)
+OPKIT_INLINE void opkit_sum_columns(const void *context, const struct opkit_reduction *plan,
+                                    size_t columns, size_t step, const float *x, float *y)
 {
     const struct opkit_sum_math *math = (const struct opkit_sum_math *)context;
     const size_t lanes = columns * step, pitch = plan->columns * step;
@@ -116,8 +115,8 @@ opkit_sum_columns(const void *context, const struct opkit_reduction *plan, size_
 }
 
 /* An opkit_element. */
-__attribute__((always_inline)) static inline float
-opkit_sum_element(const void *context, const struct opkit_reduction *plan, const float *x)
+OPKIT_INLINE float opkit_sum_element(const void *context, const struct opkit_reduction *plan,
+                                     const float *x)
 {
     const struct opkit_sum_math *math = (const struct opkit_sum_math *)context;
     float center = 0.0F;
@@ -136,8 +135,7 @@ opkit_sum_element(const void *context, const struct opkit_reduction *plan, const
 }
 
 /* Returns the terms of four neighbors. */
-__attribute__((always_inline)) static inline opkit_float4
-opkit_terms(const struct opkit_sum_math *math, const float *x)
+OPKIT_INLINE opkit_float4 opkit_terms(const struct opkit_sum_math *math, const float *x)
 {
     const opkit_float4 terms = {math->term(x[0], 0.0F), math->term(x[1], 0.0F),
                                 math->term(x[2], 0.0F), math->term(x[3], 0.0F)};
@@ -145,8 +143,7 @@ opkit_terms(const struct opkit_sum_math *math, const float *x)
 }
 
 /* Returns the sum of the terms in four rows of lanes. */
-__attribute__((always_inline)) static inline opkit_float4
-opkit_terms_of_rows(const struct opkit_sum_math *math, const float *x)
+OPKIT_INLINE opkit_float4 opkit_terms_of_rows(const struct opkit_sum_math *math, const float *x)
 {
     return (opkit_terms(math, x) + opkit_terms(math, x + OPKIT_LANES)) +
            (opkit_terms(math, x + 2 * OPKIT_LANES) + opkit_terms(math, x + 3 * OPKIT_LANES));
@@ -156,8 +153,7 @@ opkit_terms_of_rows(const struct opkit_sum_math *math, const float *x)
  * Returns the sum of neighbors' terms, without a center. Its OPKIT_LANES sums are in registers: in
  * memory, a short row takes longer than its additions.
  */
-__attribute__((always_inline)) static inline double opkit_sum_row(const struct opkit_sum_math *math,
-                                                                  const float *x, size_t count)
+OPKIT_INLINE double opkit_sum_row(const struct opkit_sum_math *math, const float *x, size_t count)
 {
     const size_t lanes = OPKIT_LANES;
     double total = 0.0;
@@ -189,9 +185,8 @@ __attribute__((always_inline)) static inline double opkit_sum_row(const struct o
 }
 
 /* Computes elements of the output whose terms are neighbors, each behind the last one's. */
-__attribute__((always_inline)) static inline void opkit_sum_rows(const struct opkit_sum_math *math,
-                                                                 const struct opkit_reduction *plan,
-                                                                 const float *x, float *y)
+OPKIT_INLINE void opkit_sum_rows(const struct opkit_sum_math *math,
+                                 const struct opkit_reduction *plan, const float *x, float *y)
 {
     double totals[OPKIT_COLUMNS];
 
@@ -209,9 +204,8 @@ __attribute__((always_inline)) static inline void opkit_sum_rows(const struct op
 }
 
 /* Computes all elements of the output. */
-__attribute__((always_inline)) static inline void opkit_sum_axes(const struct opkit_sum_math *math,
-                                                                 const struct opkit_reduction *plan,
-                                                                 const float *x, float *y)
+OPKIT_INLINE void opkit_sum_axes(const struct opkit_sum_math *math,
+                                 const struct opkit_reduction *plan, const float *x, float *y)
 {
     if (math->center == NULL && plan->columns == 1 && plan->reduced.count == 1) {
         opkit_sum_rows(math, plan, x, y);

@@ -52,7 +52,9 @@ def c_files(spec: OpSpec) -> dict[str, str]:
     converts_tensors = any(type_ not in ("ANY", "FLOAT32") for type_ in types)
     keeps_data = bool(spec.params) or spec.has_threads or converts_tensors or has_gpu
     allowed = allowed_header(spec)
-    stages = ("init", "compute", "destroy") if keeps_data else ("compute",)
+    callbacks = {"compute": "compute_callback"}
+    if keeps_data:
+        callbacks = {"init": "init_callback", **callbacks, "destroy": "opkit_destroy"}
     return {
         **allowed_file(spec),
         f"rknn2/{lower}_custom_op.h": render(
@@ -71,6 +73,7 @@ def c_files(spec: OpSpec) -> dict[str, str]:
             compute_header=spec.compute_header,
             definitions=c_parts.definitions(spec) + ("#define OPKIT_GPU\n" if has_gpu else ""),
             loops=c_parts.include(spec, "../"),
+            call=_call(lower),
             compute_comment=comment(f"Computes {spec.name}, for every inference."),
             description="\n".join(_description(spec)),
             compute=wrapped(
@@ -88,7 +91,7 @@ def c_files(spec: OpSpec) -> dict[str, str]:
             **_gpu_parts(spec),
             function=function,
             op_type=wrapped("        .op_type = ", [f'"{settings(spec).op_type}"'], ","),
-            members="\n".join(f"        .{stage} = {stage}_callback," for stage in stages),
+            members="\n".join(f"        .{stage} = {name}," for stage, name in callbacks.items()),
         ),
         f"rknn2/{lower}_plugin.c": render(
             "runtimes/rknn2/templates/plugin.c",
@@ -115,6 +118,11 @@ def _open(spec: OpSpec) -> str:
     return "opkit_init(&custom_op_description, context, input_count)"
 
 
+def _call(lower: str) -> str:
+    """Return the variables of a callback that computes."""
+    return render("runtimes/rknn2/templates/call.c", lower=lower)
+
+
 def _gpu_parts(spec: OpSpec) -> dict[str, str]:
     """Return the parts of templates/custom_op.c for a GPU kernel; empty ones without it."""
     names = ("gpu_include", "gpu_files", "gpu", "choice", "of_cpu")
@@ -130,7 +138,11 @@ def _gpu_parts(spec: OpSpec) -> dict[str, str]:
         "gpu_include": '#include "../include/opkit/runtimes/rknn2/gpu.h"\n',
         "gpu_files": f'#include "{lower}_gpu.h"\n#include "{kernel_header(spec)}"\n',
         "gpu": render(
-            "runtimes/rknn2/templates/gpu.c", lower=lower, kernel=kernel_name(spec), launch=launch
+            "runtimes/rknn2/templates/gpu.c",
+            lower=lower,
+            kernel=kernel_name(spec),
+            call=_call(lower),
+            launch=launch,
         ),
         "choice": render("runtimes/rknn2/templates/choice.c"),
         "of_cpu": render(

@@ -12,21 +12,7 @@ static int compute_callback(rknn_custom_op_context *context, rknn_custom_op_tens
                             uint32_t input_count, rknn_custom_op_tensor *output_tensors,
                             uint32_t output_count)
 {
-    struct ${lower}_inputs inputs;
-    struct ${lower}_params params;
-    struct ${lower}_outputs outputs;
-    struct opkit_call call = {
-        .op = &custom_op_description,
-        .context = context,
-        .input_tensors = input_tensors,
-        .input_count = input_count,
-        .output_tensors = output_tensors,
-        .output_count = output_count,
-        .inputs = &inputs,
-        .params = &params,
-        .outputs = &outputs,
-    };
-
+${call}
     int status = opkit_open_call(&call);
     if (status == 0) {
 ${refusal}        const char *problem = NULL;

@@ -9,21 +9,7 @@ static int gpu_callback(rknn_custom_op_context *context, rknn_custom_op_tensor *
                         uint32_t input_count, rknn_custom_op_tensor *output_tensors,
                         uint32_t output_count)
 {
-    struct ${lower}_inputs inputs;
-    struct ${lower}_params params;
-    struct ${lower}_outputs outputs;
-    struct opkit_launch launch = {0};
-    struct opkit_call call = {
-        .op = &custom_op_description,
-        .context = context,
-        .input_tensors = input_tensors,
-        .input_count = input_count,
-        .output_tensors = output_tensors,
-        .output_count = output_count,
-        .inputs = &inputs,
-        .params = &params,
-        .outputs = &outputs,
-    };
+${call}    struct opkit_launch launch = {0};
 
     int status = opkit_open_gpu_call(&call);
     if (status == 0 && !opkit_are_empty(&outputs, sizeof outputs)) {

@@ -9,8 +9,3 @@ static int init_callback(rknn_custom_op_context *context, rknn_custom_op_tensor 
     return ${open};
 }
 
-static int destroy_callback(rknn_custom_op_context *context)
-{
-    return opkit_destroy(context);
-}
-

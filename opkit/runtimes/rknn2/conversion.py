@@ -21,6 +21,7 @@ from opkit.common.scratch import scratch_folder
 from opkit.description.spec import OpSpec
 from opkit.runtimes.invocation import Array, Invocation, LeftOutError
 from opkit.runtimes.rknn2.converter_class import FOLDER
+from opkit.runtimes.rknn2.gpu_files import BUILD_FOLDER
 from opkit.runtimes.rknn2.host_kernel import CONVENTION
 
 TIMEOUT = 120.0  # seconds for a case, and for importing the toolkit before the first
@@ -77,7 +78,7 @@ class Conversion:
         """The folder of the worker's files."""
         scratch = ExitStack()
         weakref.finalize(self, scratch.close)
-        return scratch.enter_context(scratch_folder(self.root / "build/rknn2"))
+        return scratch.enter_context(scratch_folder(self.root / BUILD_FOLDER))
 
     def convert(self, invocation: Invocation) -> None:
         """Write the model of a case.

@@ -35,6 +35,7 @@ from opkit.runtimes.rknn2.chips import (
     lost_params,
     unreadable_numbers,
 )
+from opkit.runtimes.rknn2.gpu_files import BUILD_FOLDER, HOST_FOLDER
 
 _CONSTANT = "const:"  # the prefix of constant inputs' names; the same as in driver.c
 
@@ -193,7 +194,7 @@ def cpu_kernel(spec: OpSpec, root: Path) -> InstrumentedKernel:
     Raises:
         OpkitError: the kernel is not built.
     """
-    host = root / "build/rknn2/host"
+    host = root / HOST_FOLDER
 
     def kernel(folder: Path) -> EveryVersion:
         library = folder / f"librkcst_{spec.lower}.so"
@@ -202,7 +203,7 @@ def cpu_kernel(spec: OpSpec, root: Path) -> InstrumentedKernel:
         return every_version(spec, executor, root, library)
 
     return InstrumentedKernel(
-        kernel(root / "build/rknn2/x64"),
+        kernel(root / BUILD_FOLDER / "x64"),
         lambda: kernel(host),
         lambda: kernel(host / "profiled").first,
     )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from opkit.common.text import aligned, printable, shortened
-from rknn_op.models.model_graph import plain
+from rknn_op.models.model_graph import NAME_WIDTH, plain
 
 Array = Any
 
@@ -23,8 +23,6 @@ a model one by one. Both are far smaller than the difference of a wrong operator
 FLOATS = ("float16", "float32", "float64")
 NPU_TOLERANCE = 2e-2
 """The same for the toolkit's simulator, which rounds all tensors to float16."""
-
-_NAME_WIDTH = 30
 
 
 @dataclass(frozen=True)
@@ -190,7 +188,7 @@ def table(differences: Sequence[Difference]) -> str:
     for each in differences:
         rows.append(
             (
-                plain(each.name, _NAME_WIDTH),
+                plain(each.name, NAME_WIDTH),
                 each.dtype,
                 "x".join(map(str, each.shape)) or "-",
                 f"{each.error:.3g}",

@@ -171,6 +171,8 @@ class Model:
 # ---- Names and shapes for messages and for op.yml ------------------------------------------------
 
 _NAME_LENGTH = 60
+NAME_WIDTH = 30
+"""The maximum characters of a tensor's name in a table."""
 
 
 def plain(text: str, max_length: int = 60) -> str:

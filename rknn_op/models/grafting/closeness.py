@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from opkit.common.text import aligned
-from rknn_op.models.model_graph import plain
+from rknn_op.models.model_graph import NAME_WIDTH, plain
 
 Array = Any
 
 _INT8 = (-128, 127)
-_NAME_WIDTH = 30
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ def value_range(array: Array) -> tuple[float, float]:
 
 def described(layer: Layer) -> str:
     """Return a layer for a message."""
-    text = f"{layer.operator} {plain(layer.output, _NAME_WIDTH)}, {layer.cosine:.5f}"
+    text = f"{layer.operator} {plain(layer.output, NAME_WIDTH)}, {layer.cosine:.5f}"
     if layer.step is None or layer.within is None:
         return text
     return f"{text} ({layer.within:.5f} within its range, {_range(*limits(*layer.step))})"
@@ -138,8 +137,8 @@ def table(rows: Sequence[Row]) -> str:
     head = "node, output, model, cosine, largest difference, mean, values, calibrated, scale, zero"
     lines = [
         (
-            plain(row.node, _NAME_WIDTH),
-            plain(row.tensor, _NAME_WIDTH),
+            plain(row.node, NAME_WIDTH),
+            plain(row.tensor, NAME_WIDTH),
             row.precision,
             f"{row.found.cosine:.5f}" if row.found else "-",
             f"{row.found.largest:.3g}" if row.found else "-",

@@ -28,13 +28,15 @@ def quick_first(count: int, parameters: Iterable[Any]) -> list[Any]:
 
 
 def slow_first(count: int, parameters: Iterable[Any]) -> list[Any]:
-    """Return the parameters of a slow test, all but the first ones marked as nightly.
+    """Return the parameters of a test, all but the first ones marked as slow and nightly.
 
     Args:
         count: the count of the first ones, which show the main behavior.
         parameters: as those of quick_first.
     """
-    return _marked(parameters, pytest.mark.nightly, lambda index, _: index < count)
+    return _marked(
+        quick_first(count, parameters), pytest.mark.nightly, lambda index, _: index < count
+    )
 
 
 def sampled(parameters: Iterable[Any], operator: Callable[[Any], str] = str) -> list[Any]:

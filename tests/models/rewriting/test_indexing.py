@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from rknn_op.models.rewriting.form import ConditionError, Form, forms_in
 from rknn_op.models.rewriting.forms import indexing
 from rknn_op.runtimes.models import models_of
-from tests.marks import quick_first, slow_first
+from tests.marks import slow_first
 from tests.models.rewriting import node_tests
 from tests.models.rewriting.indexing_examples import EXAMPLES
 from tests.models.rewriting.node_tests import Case, case, outcomes, trial
@@ -257,7 +257,7 @@ def nodes(draw: st.DrawFn, op_type: str) -> Case:
     return RANDOM[op_type](draw, np.random.default_rng(draw(st.integers(0, 1000))))
 
 
-@pytest.mark.parametrize("op_type", slow_first(3, quick_first(3, FORMS)))
+@pytest.mark.parametrize("op_type", slow_first(3, FORMS))
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_random_nodes(op_type: str, data: st.DataObject) -> None:

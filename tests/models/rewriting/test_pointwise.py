@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 from rknn_op.models.rewriting.body_proof import prove
 from rknn_op.models.rewriting.candidates import forms_of
 from rknn_op.models.rewriting.form import ConditionError, own_forms
-from tests.marks import quick_first, slow_first
+from tests.marks import slow_first
 from tests.models.rewriting import node_tests
 from tests.models.rewriting.examples import lists
 from tests.models.rewriting.node_tests import MAX_OPSET, Case, case, outcomes, trial
@@ -170,7 +170,7 @@ def nodes(draw: st.DrawFn, op_type: str) -> Case:
     return case(op_type, [x], opset, **attributes)
 
 
-@pytest.mark.parametrize("op_type", slow_first(6, quick_first(6, EXAMPLES)))
+@pytest.mark.parametrize("op_type", slow_first(6, EXAMPLES))
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_random_nodes(op_type: str, data: st.DataObject) -> None:

@@ -15,7 +15,7 @@ from opkit.runtimes.invocation import Array
 from rknn_op.models.rewriting.body_proof import prove
 from rknn_op.models.rewriting.form import ConditionError, Form, forms_in
 from rknn_op.models.rewriting.forms import normalizations, products, reductions, transforms
-from tests.marks import quick_first, slow_first
+from tests.marks import slow_first
 from tests.models.rewriting.node_tests import Case, case, outcomes, trial
 from tests.models.rewriting.sums_examples import EXAMPLES
 from tests.operators.calls import RANDOM
@@ -129,7 +129,7 @@ def in_float16(op_type: str, array: Array) -> Array:
     return np.asarray(np.where(np.isfinite(array), finite, array), array.dtype)
 
 
-@pytest.mark.parametrize("op_type", slow_first(3, quick_first(3, sorted(FORMS))))
+@pytest.mark.parametrize("op_type", slow_first(3, sorted(FORMS)))
 def test_random_nodes(op_type: str) -> None:
     calls = CALLS[op_type]
 

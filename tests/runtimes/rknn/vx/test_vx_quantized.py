@@ -11,7 +11,7 @@ import pytest
 
 from opkit.check.cases import Quantization
 from rknn_op.runtimes.rknn.dot_products import DOT_PRODUCTS
-from tests.marks import quick_first, slow_first
+from tests.marks import slow_first
 from tests.repositories import Repository, generate
 
 DESCRIPTION = """\
@@ -68,21 +68,14 @@ def test_generated_kernel_passes(quantized: Repository) -> None:
     ("file", "old", "new"),
     slow_first(
         2,
-        quick_first(
-            1,
-            [
-                pytest.param(
-                    KERNEL, "- (float)low_zero_point", "- 4.0f", id="zero point of the input"
-                ),
-                pytest.param(KERNEL, "* low_scale_", "* 1.0f", id="scale of the input"),
-                pytest.param(KERNEL, "+ elements_zero_point", "+ 3", id="zero point of an output"),
-                pytest.param(KERNEL, "/ high_scale", "/ 0.5f", id="scale of an output"),
-                pytest.param(KERNEL, "TowardZero, 1)", "TowardZero, 0)", id="no clamp"),
-                pytest.param(
-                    LAUNCH, "HALVE_INDEX_ELEMENTS,", "HALVE_INDEX_LOW,", id="other tensor"
-                ),
-            ],
-        ),
+        [
+            pytest.param(KERNEL, "- (float)low_zero_point", "- 4.0f", id="zero point of the input"),
+            pytest.param(KERNEL, "* low_scale_", "* 1.0f", id="scale of the input"),
+            pytest.param(KERNEL, "+ elements_zero_point", "+ 3", id="zero point of an output"),
+            pytest.param(KERNEL, "/ high_scale", "/ 0.5f", id="scale of an output"),
+            pytest.param(KERNEL, "TowardZero, 1)", "TowardZero, 0)", id="no clamp"),
+            pytest.param(LAUNCH, "HALVE_INDEX_ELEMENTS,", "HALVE_INDEX_LOW,", id="other tensor"),
+        ],
     ),
 )
 def test_wrong_quantization_fails(copy: Repository, file: str, old: str, new: str) -> None:

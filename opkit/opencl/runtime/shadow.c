@@ -401,15 +401,13 @@ CALLED_FOR(4)
 CALLED_FOR(8)
 CALLED_FOR(16)
 
-CALLED(void, report_load_n_noabort, uintptr_t address, size_t size)
-{
-    __opkit_check_access("read", (const void *)address, size, __builtin_return_address(0));
-}
-
-CALLED(void, report_store_n_noabort, uintptr_t address, size_t size)
-{
-    __opkit_check_access("write", (const void *)address, size, __builtin_return_address(0));
-}
+#define CALLED_WITH_SIZE(name, kind)                                                          \
+    CALLED(void, name##_noabort, uintptr_t address, size_t size)                              \
+    {                                                                                         \
+        __opkit_check_access(kind, (const void *)address, size, __builtin_return_address(0)); \
+    }
+CALLED_WITH_SIZE(report_load_n, "read")
+CALLED_WITH_SIZE(report_store_n, "write")
 
 /* Of kernels with a call for each access. */
 #define CALLED_EACH_OF(bytes)                                                                     \
@@ -426,15 +424,8 @@ CALLED_EACH_OF(2)
 CALLED_EACH_OF(4)
 CALLED_EACH_OF(8)
 CALLED_EACH_OF(16)
-CALLED(void, loadN_noabort, uintptr_t address, size_t size)
-{
-    __opkit_check_access("read", (const void *)address, size, __builtin_return_address(0));
-}
-
-CALLED(void, storeN_noabort, uintptr_t address, size_t size)
-{
-    __opkit_check_access("write", (const void *)address, size, __builtin_return_address(0));
-}
+CALLED_WITH_SIZE(loadN, "read")
+CALLED_WITH_SIZE(storeN, "write")
 
 CALLED(void *, memcpy, void *to, const void *from, size_t size)
 {

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from opkit.runtimes.rknn.dot_product import Bin, Constant, Term, c_array, configuration
@@ -63,9 +63,8 @@ class DotProduct(NamedTuple):
         )
 
 
-def _times_one(outputs: int, element: Callable[[int], Bin]) -> list[Term]:
-    """Return the terms that copy elements to the outputs unchanged."""
-    return [Term(output, element(output), _ONE) for output in range(outputs)]
+def _copies(first: int) -> list[Term]:
+    return [Term(i, Bin(_FIRST, first + i), _ONE) for i in range(4)]
 
 
 def _sum(elements: int) -> list[Term]:
@@ -78,26 +77,22 @@ def _products(first: int) -> list[Term]:
 
 DOT_PRODUCTS = {
     "low_halves_to_floats": DotProduct(
-        "4x4", "elements 0 to 3 of A: halves become floats", _times_one(4, lambda i: Bin(_FIRST, i))
+        "4x4", "elements 0 to 3 of A: halves become floats", _copies(0)
     ),
     "high_halves_to_floats": DotProduct(
-        "4x4",
-        "elements 4 to 7 of A: halves become floats",
-        _times_one(4, lambda i: Bin(_FIRST, 4 + i)),
+        "4x4", "elements 4 to 7 of A: halves become floats", _copies(4)
     ),
     # An element of a half4 has 32 bits, so two lanes.
     "pack_halves": DotProduct(
         "2x8",
         "the elements of A, then those of B, which are half4: one half8",
-        _times_one(8, lambda i: Bin(i // 4, i % 4 * 2)),
+        [Term(i, Bin(i // 4, i % 4 * 2), _ONE) for i in range(8)],
     ),
     "low_bytes_to_floats": DotProduct(
-        "4x4", "elements 0 to 3 of A: bytes become floats", _times_one(4, lambda i: Bin(_FIRST, i))
+        "4x4", "elements 0 to 3 of A: bytes become floats", _copies(0)
     ),
     "high_bytes_to_floats": DotProduct(
-        "4x4",
-        "elements 4 to 7 of A: bytes become floats",
-        _times_one(4, lambda i: Bin(_FIRST, 4 + i)),
+        "4x4", "elements 4 to 7 of A: bytes become floats", _copies(4)
     ),
     "pack_ints_to_bytes": DotProduct(
         "2x8",

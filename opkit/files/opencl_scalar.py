@@ -38,6 +38,19 @@ _WORDS = {
 }
 """Word of C -> word of OpenCL C."""
 
+MEMBER_TYPES = {
+    "bool": "bool",
+    "char": "uchar",
+    "int8": "char",
+    "uint8": "uchar",
+    "int16": "short",
+    "uint16": "ushort",
+    "int32": "int",
+    "uint32": "uint",
+    "float32": "float",
+}
+"""Element type of a param -> the type of the kernel's member."""
+
 _MACROS = {"opkit_sigmoid": "(1.0f / (1.0f + exp(-(x))))"}
 """Function of one argument -> its text in OpenCL C."""
 

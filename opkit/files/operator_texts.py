@@ -30,6 +30,13 @@ def has_only(spec: OpSpec, dtype: str) -> bool:
     return inputs | outputs == {dtype}
 
 
+def free_name(name: str, spec: OpSpec) -> str:
+    """Return a variable name that is not a parameter's."""
+    while any(parameter.name == name for parameter in spec.parameters):
+        name += "_"
+    return name
+
+
 def argument_lines(arguments: Sequence[tuple[str, str]]) -> str:
     """Return the lines of names, aligned, and their descriptions."""
     width = max(len(name) for name, _ in arguments)

@@ -8,24 +8,12 @@ from opkit.common.code_layout import wrapped
 from opkit.common.complaint import Complaint
 from opkit.common.text import render
 from opkit.description.spec import OpSpec, Param
-from opkit.files.opencl_scalar import Kernel, function_name, scalar_in_opencl
+from opkit.files.opencl_scalar import MEMBER_TYPES, Kernel, function_name, scalar_in_opencl
+from opkit.files.operator_texts import free_name
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.kernel_skeletons import vx_arguments, vx_file
-from opkit.runtimes.rknn.kernel_source import free_name
 from opkit.runtimes.rknn.settings import has_vx_kernel
 
-_TYPES = {
-    "bool": "bool",
-    "char": "uchar",
-    "int8": "char",
-    "uint8": "uchar",
-    "int16": "short",
-    "uint16": "ushort",
-    "int32": "int",
-    "uint32": "uint",
-    "float32": "float",
-}
-"""Element type of a param -> the type of the VX kernel's member."""
 _VARIABLES = ("coord", "elements", "halves", "low", "high", "low_halves", "high_halves", "params")
 _LANES = "VXC_MODIFIER(0, 7, 0, VXC_RM_TowardZero, 0)"
 _HALF_OF_LANES = "VXC_MODIFIER(0, 3, 0, VXC_RM_TowardZero, 0)"
@@ -43,7 +31,7 @@ def vx_complaints(spec: OpSpec) -> Iterator[Complaint]:
                 field = f"{section}.{tensor.name}.dtype"
                 yield Complaint("", problem, field=field, hint=_WAY_OUT, expected="float16")
     for param in spec.params:
-        if param.type.is_list or param.type.element.name not in _TYPES:
+        if param.type.is_list or param.type.element.name not in MEMBER_TYPES:
             problem = f"the VX kernel of an elementwise operator has no {param.type.name}"
             expected = "a number of 32 bits or less"
             field = f"params.{param.name}.type"
@@ -75,7 +63,7 @@ def generated_vx(spec: OpSpec, scalar: str) -> dict[str, str]:
         "\n".join(_read(each.name, pair, names))
         for each, pair in zip(spec.inputs, halves, strict=True)
     ]
-    members = [f"    {_TYPES[each.type.element.name]} {each.name};" for each in spec.params]
+    members = [f"    {MEMBER_TYPES[each.type.element.name]} {each.name};" for each in spec.params]
     text = render(
         "runtimes/rknn/templates/elementwise.vx",
         **names,
@@ -103,7 +91,7 @@ def generated_vx(spec: OpSpec, scalar: str) -> dict[str, str]:
 
 def _value(param: Param) -> str:
     """Return the member's value: an argument of 32 bits, of which a short type has the low ones."""
-    own = _TYPES[param.type.element.name]
+    own = MEMBER_TYPES[param.type.element.name]
     return param.name if own == DELIVERIES[param.type.name].vx_type else f"({own}){param.name}"
 
 

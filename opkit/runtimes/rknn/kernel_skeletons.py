@@ -8,13 +8,12 @@ from itertools import repeat
 from opkit.common.code_layout import wrapped
 from opkit.common.text import render
 from opkit.description.spec import OpSpec
-from opkit.files.operator_texts import CASE_DTYPE, has_only
+from opkit.files.operator_texts import CASE_DTYPE, free_name, has_only
 from opkit.runtimes.files import TestText
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.kernel_source import (
     ELEMENTS_PER_ITEM,
     QuantizedTensor,
-    free_name,
     is_quantized,
     kernel_file,
     quantizations,

@@ -9,7 +9,7 @@ from opkit.common.errors import OpkitError
 from opkit.common.text import render
 from opkit.description.spec import OpSpec, Tensor
 from opkit.files.elementwise import has_table
-from opkit.files.operator_texts import has_only
+from opkit.files.operator_texts import free_name, has_only
 from opkit.runtimes.rknn.settings import KERNELS, has_vx_kernel
 from opkit.toolchains.flags import is_cxx
 
@@ -160,13 +160,6 @@ def quantizations(spec: OpSpec) -> list[QuantizedTensor]:
         )
         for tensor in (spec.inputs[0], *spec.outputs)
     ]
-
-
-def free_name(name: str, spec: OpSpec) -> str:
-    """Return a variable name that is not a parameter's."""
-    while any(parameter.name == name for parameter in spec.parameters):
-        name += "_"
-    return name
 
 
 def kernel_sources(spec: OpSpec) -> list[str]:

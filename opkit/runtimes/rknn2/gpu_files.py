@@ -9,7 +9,8 @@ from opkit.common.complaint import Complaint
 from opkit.common.text import render
 from opkit.description.describe import CheckedKernel
 from opkit.description.spec import OpSpec, Param
-from opkit.files.opencl_scalar import Kernel, scalar_in_opencl
+from opkit.files.opencl_scalar import MEMBER_TYPES, Kernel, scalar_in_opencl
+from opkit.files.operator_texts import free_name
 from opkit.runtimes.files import TestText
 
 GPU = "gpu"
@@ -26,19 +27,6 @@ _NUMBERS = {
 }
 _INTEGER = ("int", "opkit_add_int(launch, {});")
 """The type of a number in OpenCL C, and the statement that adds it to a launch."""
-
-
-_MEMBERS = {
-    "bool": "bool",
-    "char": "uchar",
-    "int8": "char",
-    "uint8": "uchar",
-    "int16": "short",
-    "uint16": "ushort",
-}
-"""Element type of a param -> the type of its member in the struct of an elementwise kernel, if that
-is another one than the argument's."""
-
 
 _AS_FLOATS = ("int32", "int64")
 """The dtypes of inputs that librknnrt 1.6.0 hands over as float32; later, the CPU computes."""
@@ -173,16 +161,8 @@ def _arguments(spec: OpSpec, *others: str) -> list[str]:
         *(f"__global float *{each.name}" for each in spec.outputs),
         *others,
         *(f"const {_form(each)[0]} {each.name}" for each in _numbers(spec)),
-        f"const int {_free(spec, 'count')}",
+        f"const int {free_name('count', spec)}",
     ]
-
-
-def _free(spec: OpSpec, name: str) -> str:
-    """Return a variable's name, with a _ at its end for each parameter that has it."""
-    taken = {each.name for each in spec.parameters}
-    while name in taken:
-        name += "_"
-    return name
 
 
 def _added(spec: OpSpec) -> str:
@@ -204,7 +184,7 @@ def _launch_declaration(spec: OpSpec) -> str:
 
 
 def _kernel(spec: OpSpec) -> str:
-    i, first = _free(spec, "i"), spec.inputs[0].name
+    i, first = free_name("i", spec), spec.inputs[0].name
     return render(
         "runtimes/rknn2/templates/kernel.cl",
         name=spec.name,
@@ -213,7 +193,7 @@ def _kernel(spec: OpSpec) -> str:
         copies="\n".join(f"        {each.name}[{i}] = {first}[{i}];" for each in spec.outputs),
         output=spec.outputs[0].name,
         i=i,
-        count=_free(spec, "count"),
+        count=free_name("count", spec),
     )
 
 
@@ -236,19 +216,18 @@ def _launch(spec: OpSpec) -> str:
 def _elementwise_kernel(spec: OpSpec, scalar: str) -> str:
     lower, output = spec.lower, spec.outputs[0].name
     kernel = Kernel("GPU kernel", kernel_file(spec), kernel_name(spec))
-    i, params = _free(spec, "i"), _free(spec, "params")
+    i, params = free_name("i", spec), free_name("params", spec)
     others: list[str] = []
     elements = [f"{spec.inputs[0].name}[{i}]"]
     if len(spec.inputs) > 1:
-        rank, table = _free(spec, "rank"), _free(spec, "table")
+        rank, table = free_name("rank", spec), free_name("table", spec)
         others = [f"const int {rank}", f"__constant const int *{table}"]
         elements = [
             f"{each.name}[{lower}_place({i}, {rank}, {table}, {table} + {index + 1} * {rank})]"
             for index, each in enumerate(spec.inputs)
         ]
     members = [
-        f"    {_MEMBERS.get(each.type.element.name, _form(each)[0])} {each.name};"
-        for each in _numbers(spec)
+        f"    {MEMBER_TYPES[each.type.element.name]} {each.name};" for each in _numbers(spec)
     ]
     return render(
         "runtimes/rknn2/templates/elementwise.cl",
@@ -264,7 +243,7 @@ def _elementwise_kernel(spec: OpSpec, scalar: str) -> str:
         call=wrapped(f"        {output}[{i}] = {lower}_of(", [*elements, f"&{params}"], ");"),
         i=i,
         params=params,
-        count=_free(spec, "count"),
+        count=free_name("count", spec),
     )
 
 

@@ -19,6 +19,7 @@ def main(plan_file: str) -> int:
     try:
         # Imports take long enough to be interrupted.
         from opkit.common.errors import OpkitError
+        from opkit.common.text import wrapped
         from opkit.mutation.plan import Plan
         from opkit.mutation.run import run
         from opkit.mutation.trials import killing_children
@@ -27,7 +28,7 @@ def main(plan_file: str) -> int:
             with killing_children() as kill:
                 print(run(Plan.read(Path(plan_file)), Path.cwd(), kill))
         except (OpkitError, OSError) as error:
-            print(f"error: {error}", file=sys.stderr)
+            print(wrapped(f"error: {error}"), file=sys.stderr)
             return 1
         return 0
     except KeyboardInterrupt:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -133,12 +134,33 @@ def run(plan: Plan, repository: Path, kill: Callable[[], None]) -> str:
         limit = _time_limit(repository, copies[0].root)
         trials = Trials(
             {source.path: source for source in sources},
-            {source.path: code_digest(source.build(copies[0].root)) for source in sources},
+            {source.path: unchanged_code(source, copies[0].root) for source in sources},
             Session(log=LOG, quick=True, time_limit=limit),
         )
         order = _in_order(sources, repository, originals)
         results = try_changes(order, plan.count, copies, trials.outcome, kill)
     return report(results, plan.count)
+
+
+def unchanged_code(source: MutableSource, repository: Path) -> bytes:
+    """Return the digest of the code of a source.
+
+    Args:
+        source: a source without a change.
+        repository: the repository, or a copy, in which to build it. The cases pass there.
+
+    Raises:
+        OpkitError: it does not compile, so no case runs it; the message has the first error.
+    """
+    try:
+        return code_digest(source.build(repository))
+    except OpkitError as error:
+        place = re.escape(source.path) + r"(:\d+):\d+"
+        found = re.search(rf"{place}: (?:fatal )?error: (.*)", str(error))
+        line, problem = found.groups() if found else ("", str(error))
+        raise OpkitError(
+            f"{source.path}{line}: {problem}; no case runs this kernel, see scons check"
+        ) from None
 
 
 def _time_limit(repository: Path, copy: Path) -> float:

@@ -155,6 +155,20 @@ def test_red_check_is_said_at_once(repository: Repository) -> None:
     assert printed(run) == "scons: building terminated because of errors.\n"
 
 
+@pytest.mark.slow
+@pytest.mark.nightly
+def test_kernel_that_no_case_runs_has_to_compile(tmp_path: Path) -> None:
+    description = DESCRIPTION.format(runtime="runtimes: [rknn2]\nkernels: [cpu, gpu]")
+    repository = write(generate(tmp_path, description), GOOD)
+    path = repository.path / "rknn2/bend_kernel.cl"
+    path.write_text(path.read_text().replace("(i < count)", "(i < counts)"))
+    run = repository.scons("check", "mutate=1", check=False)
+    assert run.stderr.startswith(
+        "error: rknn2/bend_kernel.cl:17: use of undeclared identifier 'counts'; did you\n"
+        "  mean 'count'?; no case runs this kernel, see scons check\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     quick_first(

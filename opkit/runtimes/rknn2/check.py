@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from subprocess import CompletedProcess
 
 from opkit.common.errors import OpkitError
 from opkit.description.spec import OpSpec, Tensor
@@ -52,10 +51,7 @@ class ClSource:
 
     def tree(self, repository: Path) -> str:
         """Return its syntax tree."""
-        run = self._clang(repository, "-fsyntax-only", "-w", *DUMP)
-        if run.returncode:
-            raise OpkitError(f"{self.path} cannot be read:\n{run.stderr.strip()}")
-        return run.stdout
+        return self._clang(repository, "-fsyntax-only", "-w", *DUMP)
 
     def build(self, repository: Path) -> Sequence[Path]:
         """Compile the kernel, and link the plugin with its text."""
@@ -64,15 +60,16 @@ class ClSource:
         header.write_text(kernel_source(text, self.spec), encoding="utf-8")
         self.plugin.build(repository)
         made = repository / FOLDER / "mutant.o"
-        run = self._clang(repository, "-w", "-O2", "-c", "-o", str(made.resolve()))
-        if run.returncode:
-            raise OpkitError(run.stderr.strip())
+        self._clang(repository, "-w", "-O2", "-c", "-o", str(made.resolve()))
         return [made]
 
-    def _clang(self, repository: Path, *flags: str) -> CompletedProcess[str]:
+    def _clang(self, repository: Path, *flags: str) -> str:
         source = repository / self.path
         text = source.read_text(encoding="utf-8")
-        return run_clang(source, text, (repository / FOLDER).resolve(), *flags)
+        run = run_clang(source, text, (repository / FOLDER).resolve(), *flags)
+        if run.returncode:
+            raise OpkitError(run.stderr.strip())
+        return run.stdout
 
 
 def _mutable_sources(spec: OpSpec, plan: Plan) -> list[MutableSource]:

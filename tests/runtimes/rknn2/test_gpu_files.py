@@ -15,6 +15,7 @@ from opkit.description.spec import OpSpec
 from opkit.files.elementwise import generated_loop
 from opkit.files.skeletons import once_only_files
 from opkit.mutation.plan import Plan
+from opkit.mutation.run import unchanged_code
 from opkit.runtimes import parse
 from opkit.runtimes.rknn2 import gpu_files
 from opkit.runtimes.rknn2.c_files import c_files
@@ -162,6 +163,13 @@ def test_kernel_to_change_has_to_compile(tmp_path: Path) -> None:
     path.parent.mkdir()
     path.write_text(gpu_files.once_only_files(spec)[source.path])
     assert source.root in source.tree(tmp_path)
-    path.write_text(path.read_text() + "int\n")
-    with pytest.raises(OpkitError, match=f"{source.path} cannot be read:\n.*error: expected"):
-        source.tree(tmp_path)
+    with path.open("a") as file:
+        file.write("int\n")
+    (tmp_path / gpu_files.BUILD_FOLDER).mkdir(parents=True)
+    with pytest.raises(OpkitError) as raised:
+        unchanged_code(source, tmp_path)
+    last = len(path.read_text().splitlines())
+    assert str(raised.value) == (
+        f"{source.path}:{last}: expected identifier or '('; no case runs this kernel, see scons "
+        "check"
+    )

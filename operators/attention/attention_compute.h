@@ -13,7 +13,8 @@
  * The scores are multiplied by log2(e), so that weights are powers of 2, which take less time.
  *
  * The queries of a block are the lanes of vectors: so the softmax is vertical, and the keys and
- * values are read as they are in memory, an element at a time for all lanes.
+ * values are read as they are in memory, an element at a time for all lanes. A few queries, such as
+ * the next word's, are computed one by one, by vectors of features and of keys.
  */
 #ifndef ATTENTION_COMPUTE_H
 #define ATTENTION_COMPUTE_H
@@ -34,9 +35,10 @@ enum {
     ATTENTION_MAX_QUERIES = 2 * ATTENTION_QUERIES, /* the same, of 16 floats */
     ATTENTION_GROUPS = 8, /* of a block, at most, for which a block of keys is in the cache */
     ATTENTION_ELEMENTS = ATTENTION_MAX_FEATURES * ATTENTION_QUERIES, /* of a block */
-    ATTENTION_KEYS = 120, /* of a block, at most */
+    ATTENTION_KEYS = 120, /* of a block, at most; 128 with those that fill up a vector */
     ATTENTION_TILE = 6, /* rows of sums in registers */
     ATTENTION_MAX_TILE = 8, /* the same, of 32: ATTENTION_KEYS is a multiple of both */
+    ATTENTION_FEW = 4, /* queries, at most, that are computed one by one */
     ATTENTION_GRAIN = 1 << 18 /* multiplications worth a thread */
 };
 
@@ -92,7 +94,6 @@ struct attention_task {
     struct attention_steps mask_steps;
     size_t mask_keys;
     const int64_t *used_keys; /* of each batch; NULL: all */
-    bool has_finite_values;
     size_t groups, blocks; /* groups of queries in a block, and blocks of a head */
 };
 
@@ -108,6 +109,7 @@ struct attention_group {
 /* A block of queries of a head. */
 struct attention_block {
     size_t batch, head;
+    bool is_careful; /* a key of weight 0 does not count, also if its value is not finite */
     size_t group_count;
     struct attention_group groups[ATTENTION_GROUPS];
     float q[ATTENTION_ELEMENTS] __attribute__((aligned(64)));
@@ -558,10 +560,11 @@ OPKIT_INLINE void attention_limit(const struct attention_group *group, float *sc
 
 /*
  * Turns the scores of a group for some keys into weights, relative to the maximum so far. Sets the
- * factor of the sums before, and adds the weights to the total.
+ * factor of the sums before, and adds the weights to the total. The lanes may be keys of one query,
+ * which have a common maximum.
  */
 OPKIT_INLINE void attention_weigh(struct attention_block *block, struct attention_group *group,
-                                  size_t count, size_t lanes)
+                                  size_t count, size_t lanes, bool is_one_query)
 {
     float *weights = block->weights;
     float shift[ATTENTION_MAX_QUERIES], sum[ATTENTION_MAX_QUERIES] = {0};
@@ -572,8 +575,11 @@ OPKIT_INLINE void attention_weigh(struct attention_block *block, struct attentio
             shift[lane] = opkit_at_least(shift[lane], weights[i * lanes + lane]);
         }
     }
+    for (size_t lane = 1; lane < lanes && is_one_query; lane++) {
+        shift[0] = opkit_at_least(shift[0], shift[lane]);
+    }
     for (size_t lane = 0; lane < lanes; lane++) {
-        const float found = shift[lane];
+        const float found = shift[is_one_query ? 0 : lane];
 
         shift[lane] = found == -INFINITY ? 0.0F : found; /* no key until now */
         block->factor[lane] = opkit_exp2_fast(group->maximum[lane] - shift[lane]);
@@ -610,20 +616,22 @@ static void attention_add_counted(const struct attention_block *block, const flo
     }
 }
 
-/* Adds some keys, from `first` on, to the sums of a group. */
-OPKIT_INLINE void attention_add_keys(const struct attention_task *task,
-                                     struct attention_block *block, struct attention_group *group,
-                                     size_t first, size_t count, size_t lanes, size_t tile)
+/* Returns the place of a key of a block's head: its row among the keys of all heads. */
+static size_t attention_row(const struct attention_sizes *sizes,
+                            const struct attention_block *block, size_t key)
 {
-    const struct attention_sizes *sizes = &task->sizes;
     const size_t kv_head = block->head / (sizes->heads / sizes->kv_heads);
-    const size_t row = (block->batch * sizes->kv_heads + kv_head) * sizes->keys + first;
-    const size_t features = sizes->features, value_features = sizes->value_features;
-    const float *values = task->v + row * value_features;
+
+    return (block->batch * sizes->kv_heads + kv_head) * sizes->keys + key;
+}
+
+/* Applies softcap, attn_mask and the limits of keys to the scores of some keys, from `first` on. */
+OPKIT_INLINE void attention_adjust(const struct attention_task *task, struct attention_block *block,
+                                   const struct attention_group *group, size_t first, size_t count,
+                                   size_t lanes)
+{
     const float softcap = task->softcap;
 
-    attention_multiply(task->k + row * features, features, 1, count, group->q, features, lanes,
-                       tile, NULL, block->weights);
     for (size_t i = 0; i < count * lanes && softcap > 0.0F; i++) {
         block->weights[i] = softcap * opkit_tanh(block->weights[i] / softcap);
     }
@@ -633,12 +641,26 @@ OPKIT_INLINE void attention_add_keys(const struct attention_task *task,
     if ((int64_t)first < group->max_begin || (int64_t)(first + count) > group->min_end) {
         attention_limit(group, block->weights, first, count, lanes);
     }
-    attention_weigh(block, group, count, lanes);
-    if (task->has_finite_values) {
+}
+
+/* Adds some keys, from `first` on, to the sums of a group. */
+OPKIT_INLINE void attention_add_keys(const struct attention_task *task,
+                                     struct attention_block *block, struct attention_group *group,
+                                     size_t first, size_t count, size_t lanes, size_t tile)
+{
+    const size_t row = attention_row(&task->sizes, block, first);
+    const size_t features = task->sizes.features, value_features = task->sizes.value_features;
+    const float *values = task->v + row * value_features;
+
+    attention_multiply(task->k + row * features, features, 1, count, group->q, features, lanes,
+                       tile, NULL, block->weights);
+    attention_adjust(task, block, group, first, count, lanes);
+    attention_weigh(block, group, count, lanes, false);
+    if (block->is_careful) {
+        attention_add_counted(block, values, value_features, count, lanes, group->sums);
+    } else {
         attention_multiply(values, 1, value_features, value_features, block->weights, count, lanes,
                            tile, block->factor, group->sums);
-    } else {
-        attention_add_counted(block, values, value_features, count, lanes, group->sums);
     }
 }
 
@@ -695,8 +717,8 @@ OPKIT_INLINE void attention_start(const struct attention_task *task, size_t batc
     memset(group->sums, 0, task->sizes.value_features * lanes * sizeof *group->sums);
 }
 
-/* Writes the output of a group. */
-OPKIT_INLINE void attention_finish(const struct attention_task *task,
+/* Writes the output of a group. Returns whether its sums are finite. */
+OPKIT_INLINE bool attention_finish(const struct attention_task *task,
                                    const struct attention_group *group, float *y, size_t lanes)
 {
     const size_t features = task->sizes.value_features, step = task->y_steps.row;
@@ -727,10 +749,14 @@ OPKIT_INLINE void attention_finish(const struct attention_task *task,
             }
         }
     }
+    return attention_are_finite(group->sums, features * lanes);
 }
 
-/* Computes the output of a block of queries from `first` on, to `last`. */
-OPKIT_INLINE void attention_run_block(const struct attention_task *task,
+/*
+ * Computes the output of a block of queries from `first` on, to `last`. Returns whether all sums
+ * are finite.
+ */
+OPKIT_INLINE bool attention_run_block(const struct attention_task *task,
                                       struct attention_block *block, size_t first, size_t last,
                                       size_t lanes, size_t tile)
 {
@@ -770,14 +796,136 @@ OPKIT_INLINE void attention_run_block(const struct attention_task *task,
             }
         }
     }
+    bool is_finite = true;
     for (size_t i = 0; i < block->group_count; i++) {
-        attention_finish(task, &block->groups[i], y, lanes);
+        is_finite &= attention_finish(task, &block->groups[i], y, lanes);
     }
+    return is_finite;
+}
+
+/* Returns the sum of products of `count` elements. */
+OPKIT_INLINE float attention_dot(const float *x, const float *y, size_t count)
+{
+    OPKIT_FUSED
+    enum {
+        WIDTH = sizeof(attention_wide) / sizeof(float)
+    };
+    attention_wide sums = {0};
+    attention_vector halves[2];
+    attention_quad quarters[2];
+    size_t i = 0;
+
+    for (; i + WIDTH <= count; i += WIDTH) {
+        attention_wide a, b;
+
+        memcpy(&a, x + i, sizeof a);
+        memcpy(&b, y + i, sizeof b);
+        sums += a * b;
+    }
+    memcpy(halves, &sums, sizeof halves);
+    halves[0] += halves[1];
+    memcpy(quarters, halves, sizeof quarters);
+    quarters[0] += quarters[1];
+    float sum = (quarters[0][0] + quarters[0][1]) + (quarters[0][2] + quarters[0][3]);
+    for (; i < count; i++) {
+        sum += x[i] * y[i];
+    }
+    return sum;
+}
+
+/* Adds the weighted values of some keys to the sums of one query. */
+OPKIT_INLINE void attention_add_values(const struct attention_block *block, const float *values,
+                                       size_t features, size_t count, float *sums)
+{
+    OPKIT_FUSED
+    enum {
+        WIDTH = 2 * sizeof(attention_wide) / sizeof(float)
+    };
+    size_t i = 0;
+
+    for (; i + WIDTH <= features; i += WIDTH) {
+        attention_wide sum[2], value[2];
+
+        memcpy(sum, sums + i, sizeof sum);
+        sum[0] *= block->factor[0];
+        sum[1] *= block->factor[0];
+        for (size_t key = 0; key < count; key++) {
+            memcpy(value, values + key * features + i, sizeof value);
+            sum[0] += block->weights[key] * value[0];
+            sum[1] += block->weights[key] * value[1];
+        }
+        memcpy(sums + i, sum, sizeof sum);
+    }
+    for (; i < features; i++) {
+        float sum = sums[i] * block->factor[0];
+
+        for (size_t key = 0; key < count; key++) {
+            sum += block->weights[key] * values[key * features + i];
+        }
+        sums[i] = sum;
+    }
+}
+
+/* Computes the output of one query. Returns whether its sums are finite. */
+OPKIT_INLINE bool attention_run_query(const struct attention_task *task,
+                                      struct attention_block *block, size_t query)
+{
+    enum {
+        LANES = ATTENTION_QUERIES
+    };
+    const size_t features = task->sizes.features, value_features = task->sizes.value_features;
+    const float *q = task->q + block->batch * task->q_steps.batch +
+                     block->head * task->q_steps.head + query * task->q_steps.row;
+    float *y = task->y + block->batch * task->y_steps.batch + block->head * task->y_steps.head +
+               query * task->y_steps.row;
+    struct attention_group *group = &block->groups[0];
+    float total = 0.0F;
+
+    group->first = query;
+    group->count = 1;
+    attention_set_limits(task, block->batch, group, 1);
+    for (size_t i = 0; i < features; i++) {
+        block->q[i] = q[i] * task->scale;
+    }
+    for (size_t lane = 0; lane < LANES; lane++) {
+        group->maximum[lane] = -INFINITY;
+        group->total[lane] = 0.0F;
+    }
+    memset(block->sums, 0, value_features * sizeof *block->sums);
+    for (int32_t key = group->min_begin; key < group->max_end; key += ATTENTION_KEYS) {
+        const size_t first = (size_t)key;
+        const size_t row = attention_row(&task->sizes, block, first);
+        const float *values = task->v + row * value_features;
+        const size_t count = (size_t)attention_min(ATTENTION_KEYS, group->max_end - key);
+        const size_t vectors = (count + LANES - 1) / LANES;
+
+        for (size_t i = 0; i < count; i++) {
+            block->weights[i] = attention_dot(block->q, task->k + (row + i) * features, features);
+        }
+        attention_adjust(task, block, group, first, count, 1);
+        for (size_t i = count; i < vectors * LANES; i++) {
+            block->weights[i] = -INFINITY;
+        }
+        attention_weigh(block, group, vectors, LANES, true);
+        if (block->is_careful) {
+            attention_add_counted(block, values, value_features, count, 1, block->sums);
+        } else {
+            attention_add_values(block, values, value_features, count, block->sums);
+        }
+    }
+    for (size_t lane = 0; lane < LANES; lane++) {
+        total += group->total[lane];
+    }
+    for (size_t i = 0; i < value_features; i++) {
+        y[i] = total == 0.0F ? 0.0F : block->sums[i] / total; /* without keys, y is 0 */
+    }
+    return attention_are_finite(block->sums, value_features);
 }
 
 /*
  * Computes some blocks of queries, of all batches and heads. A last group of at most `tail` queries
- * has that many lanes only.
+ * has that many lanes only. If sums are not finite, some value is not, and a block is computed once
+ * more, without the keys of weight 0.
  */
 OPKIT_INLINE void attention_run(const struct attention_task *task, size_t begin, size_t end,
                                 size_t lanes, size_t tail, size_t tile)
@@ -790,13 +938,24 @@ OPKIT_INLINE void attention_run(const struct attention_task *task, size_t begin,
         const size_t head = i / task->blocks;
         const size_t first = i % task->blocks * queries;
         const size_t count = sizes->queries - first < queries ? sizes->queries - first : queries;
-        const size_t rest = count % lanes <= tail ? count % lanes : 0;
+        const size_t over = count % lanes;
+        const size_t rest = over <= ATTENTION_FEW || over <= tail ? over : 0;
+
+        const size_t last = first + count;
+        bool is_finite = false;
 
         block.batch = head / sizes->heads;
         block.head = head % sizes->heads;
-        attention_run_block(task, &block, first, first + count - rest, lanes, tile);
-        if (rest > 0) {
-            attention_run_block(task, &block, first + count - rest, first + count, tail, tile);
+        for (int pass = 0; pass < 2 && !is_finite; pass++) {
+            block.is_careful = pass == 1;
+            is_finite = attention_run_block(task, &block, first, last - rest, lanes, tile);
+            if (tail > 0 && rest > ATTENTION_FEW) {
+                is_finite &= attention_run_block(task, &block, last - rest, last, tail, tile);
+            } else {
+                for (size_t query = last - rest; query < last; query++) {
+                    is_finite &= attention_run_query(task, &block, query);
+                }
+            }
         }
     }
 }
@@ -910,7 +1069,6 @@ static const char *attention_compute(const struct attention_inputs *inputs,
     task.q_steps = attention_steps_of(&inputs->q, sizes->heads, sizes->queries, sizes->features);
     task.y_steps =
         attention_steps_of(&outputs->y, sizes->heads, sizes->queries, sizes->value_features);
-    task.has_finite_values = attention_are_finite(task.v, outputs->present_value.size);
     attention_run_all(&task);
     return NULL;
 }

@@ -138,6 +138,7 @@ RANDOM = np.random.default_rng(0).uniform(-1, 1, (3, 230, 3))
 RISING = RANDOM * np.linspace(1, 60, 230)[:, np.newaxis]  # the maximum changes in each block
 REMOVED = np.where(RANDOM[0, :10, 0, np.newaxis] > RANDOM[1, :230, 1], -INF, 0)
 REMOVED[3] = -INF  # all keys of a query
+PLACES = np.arange(230)[:, np.newaxis]
 CASES = [
     *layouts("float32"),
     *layouts("float16"),
@@ -152,6 +153,11 @@ CASES = [
     Case("infinite values", call([[1], [2]], [[1], [2]], [[INF, 2, INF], [3, -INF, -INF]])),
     Case("values NaN", call([[1], [2]], [[1], [2]], [[NAN, 2], [3, 4]])),
     Case("weight 0", call([[-200], [200]], [[1], [2]], [[2, 5], [INF, NAN]])),
+    Case("weight 0 of many", call([[-200], [200]] * 5, [[1], [2]], [[2, 5], [INF, NAN]])),
+    Case("NaN of many", call([[1], [2]] * 5, [[1], [NAN]], [[1], [3]])),
+    Case("few, rising", call(RANDOM[0, :3] + 2, RISING[1], RANDOM[2])),
+    Case("few, removed", call(RANDOM[0, 2:5], RANDOM[1], RANDOM[2], REMOVED[2:5])),
+    Case("few, one large", call([[1]], np.where(PLACES == 21, 300, RANDOM[1, :, :1]), RANDOM[2])),
 ]
 
 

@@ -29,10 +29,10 @@ struct meanvariancenormalization_line {
 };
 
 static struct meanvariancenormalization_line
-meanvariancenormalization_solve(float center, double sum, double squares, size_t terms)
+meanvariancenormalization_solve(float center, double sum, double squares, double per_term)
 {
-    const double rest = sum / (double)terms;
-    const double variance = squares / (double)terms - rest * rest;
+    const double rest = sum * per_term;
+    const double variance = squares * per_term - rest * rest;
     const double factor = 1.0 / (sqrt(variance < 0.0 ? 0.0 : variance) + 1e-9);
     const struct meanvariancenormalization_line line = {center, (float)factor,
                                                         (float)(-rest * factor)};
@@ -40,16 +40,16 @@ meanvariancenormalization_solve(float center, double sum, double squares, size_t
     return line;
 }
 
-/* Computes the elements of one mean: rows from x on. */
-static void meanvariancenormalization_rows(const struct opkit_reduction *plan, const float *x,
-                                           float *y)
+/* Computes the elements of one mean: rows from x on. A mean is a sum times `per_term`. */
+static void meanvariancenormalization_rows(const struct opkit_reduction *plan, double per_term,
+                                           const float *x, float *y)
 {
     double total = 0.0, sum = 0.0, squares = 0.0;
 
     for (size_t i = 0; i < plan->reduced.count; i++) {
         total += opkit_sum(x + opkit_offset(&plan->reduced, i), plan->length);
     }
-    const float center = (float)(total / (double)plan->terms);
+    const float center = (float)(total * per_term);
     for (size_t i = 0; i < plan->reduced.count; i++) {
         const struct opkit_differences found =
             opkit_sum_differences(x + opkit_offset(&plan->reduced, i), plan->length, center);
@@ -58,7 +58,7 @@ static void meanvariancenormalization_rows(const struct opkit_reduction *plan, c
         squares += found.squares;
     }
     const struct meanvariancenormalization_line line =
-        meanvariancenormalization_solve(center, sum, squares, plan->terms);
+        meanvariancenormalization_solve(center, sum, squares, per_term);
     for (size_t i = 0; i < plan->reduced.count; i++) {
         const size_t offset = opkit_offset(&plan->reduced, i);
 
@@ -69,8 +69,8 @@ static void meanvariancenormalization_rows(const struct opkit_reduction *plan, c
 }
 
 /* Computes the elements of neighboring means: columns from x on. */
-static void meanvariancenormalization_columns(const struct opkit_reduction *plan, size_t columns,
-                                              const float *x, float *y)
+static void meanvariancenormalization_columns(const struct opkit_reduction *plan, double per_term,
+                                              size_t columns, const float *x, float *y)
 {
     const size_t rows = plan->reduced.count * plan->length;
     float centers[MEANVARIANCENORMALIZATION_COLUMNS], factors[MEANVARIANCENORMALIZATION_COLUMNS];
@@ -87,7 +87,7 @@ static void meanvariancenormalization_columns(const struct opkit_reduction *plan
         }
     }
     for (size_t column = 0; column < columns; column++) {
-        centers[column] = (float)(sums[column] / (double)plan->terms);
+        centers[column] = (float)(sums[column] * per_term);
         sums[column] = squares[column] = 0.0;
     }
     for (size_t row = 0; row < rows; row++) {
@@ -102,7 +102,7 @@ static void meanvariancenormalization_columns(const struct opkit_reduction *plan
     }
     for (size_t column = 0; column < columns; column++) {
         const struct meanvariancenormalization_line line = meanvariancenormalization_solve(
-            centers[column], sums[column], squares[column], plan->terms);
+            centers[column], sums[column], squares[column], per_term);
 
         factors[column] = line.factor;
         offsets[column] = line.offset;
@@ -146,21 +146,22 @@ meanvariancenormalization_compute(const struct meanvariancenormalization_inputs 
     }
 
     const struct opkit_reduction plan = opkit_plan_reduction(&inputs->x, is_reduced);
+    const double per_term = 1.0 / (double)plan.terms;
     for (size_t i = 0; i < plan.kept.count; i++) {
         const size_t offset = opkit_offset(&plan.kept, i);
         const float *x = inputs->x.float32 + offset;
         float *y = outputs->y.float32 + offset;
 
         if (plan.columns == 1) {
-            meanvariancenormalization_rows(&plan, x, y);
+            meanvariancenormalization_rows(&plan, per_term, x, y);
             continue;
         }
         for (size_t column = 0; column < plan.columns;
              column += MEANVARIANCENORMALIZATION_COLUMNS) {
             const size_t left = plan.columns - column, limit = MEANVARIANCENORMALIZATION_COLUMNS;
 
-            meanvariancenormalization_columns(&plan, left < limit ? left : limit, x + column,
-                                              y + column);
+            meanvariancenormalization_columns(&plan, per_term, left < limit ? left : limit,
+                                              x + column, y + column);
         }
     }
     return NULL;

@@ -168,6 +168,7 @@ def test_local_memory_and_pointers(unbuilt: Callable[[str], Repository], tmp_pat
         assert errors(server, [file]) == []
 
 
+@pytest.mark.slow
 def test_libc_headers_match_compiler(unbuilt: Callable[[str], Repository]) -> None:
     repository = unbuilt("exp")
     with language_server(repository.path) as server:

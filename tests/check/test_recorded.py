@@ -350,6 +350,7 @@ def test_other_shape_of_the_reference_is_named(scale: Repository) -> None:
     ) in " ".join(failed.split())
 
 
+@pytest.mark.slow
 def test_broken_file_is_one_message(scale: Repository) -> None:
     data = scale.path / "tests/data/layer_3.npz"
     data.write_bytes(of_scale()[:-30])

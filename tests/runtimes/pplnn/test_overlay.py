@@ -49,6 +49,7 @@ def test_generated_files(name: str, domain: str, params: bool) -> None:
     assert f'set(opkit_function "Register_{space}_{name}")' in made["pplnn/cmake/operator.cmake"]
 
 
+@pytest.mark.slow
 def test_command_and_readme(tmp_path: Path) -> None:
     (tmp_path / "op.yml").write_text(description())
     repository = generate(tmp_path, str(tmp_path / "op.yml"))

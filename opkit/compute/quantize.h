@@ -70,12 +70,14 @@ OPKIT_ELEMENT_LOOP void opkit_quantize_sums(const struct opkit_byte_range *range
                                             size_t count, uint8_t *y)
 {
     const struct opkit_byte_range own = *range; /* y could change it, as far as compilers know */
+    const uint32_t zero = (uint32_t)(int32_t)own.zero;
 
     for (size_t i = 0; i < count; i++) {
         const int32_t sum = (int32_t)((uint32_t)sums[i] + (uint32_t)bias);
-        const float x = opkit_round_within((float)sum * scales[i], own.low, own.high);
+        const float x = opkit_within((float)sum * scales[i], own.low, own.high);
 
-        y[i] = (uint8_t)(int32_t)(x + own.zero);
+        /* The last byte of the rounder is 0. */
+        y[i] = (uint8_t)(opkit_float_bits(x + OPKIT_FLOAT_ROUNDER) + zero);
     }
 }
 OPKIT_WIDEST(opkit_quantize_sums,

@@ -57,9 +57,9 @@ struct opkit_integer_block {
     size_t rows, columns;
     size_t terms; /* that are added at a time, at most */
     uint8_t zeros[OPKIT_MATMUL_COLUMNS]; /* of the columns */
-    bool has_zeros; /* in numbers from -128, one of them is not 0 */
-    const uint8_t *summed; /* the first of the rows whose sums are in row_sums; NULL: none */
-    bool sums_rows; /* row_sums become those of this block's rows */
+    const uint8_t *summed; /* the first of the rows whose sums may be known; NULL: none */
+    bool has_row_sums; /* of the left numbers, as numbers from -128 */
+    bool sums_columns; /* a row has a zero point */
     uint32_t row_sums[OPKIT_MATMUL_ROWS], column_sums[OPKIT_MATMUL_COLUMNS];
     /* A vector of 64 bytes is in one cache line. */
     __attribute__((aligned(64))) int16_t left[OPKIT_TILE_ROWS * OPKIT_MATMUL_TERMS];
@@ -129,12 +129,33 @@ OPKIT_ELEMENT_LOOP void opkit_copy_bytes(const struct opkit_bytes *from, size_t 
     }
 }
 
+/* Returns by which bits numbers from 0 on, or those from -128 on, differ from the others. */
+static inline uint8_t opkit_flip(bool is_signed, bool wants_signed)
+{
+    return is_signed == wants_signed ? 0 : 0x80;
+}
+
+/* Returns the sum of some numbers, as numbers from -128. */
+OPKIT_ELEMENT_LOOP uint32_t opkit_sum_bytes(const struct opkit_bytes *bytes, size_t first,
+                                            size_t count)
+{
+    const uint8_t flip = opkit_flip(bytes->is_signed, true);
+    uint32_t sum = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        sum += (uint32_t)(int8_t)(bytes->data[first + i] ^ flip);
+    }
+    return sum;
+}
+
 /* Begins a block of so many rows and columns, from the given ones on. */
 OPKIT_ELEMENT_LOOP void opkit_begin_block(const struct opkit_integer_product *product, size_t row,
                                           size_t column, struct opkit_integer_block *block)
 {
     const struct opkit_zero_points *zeros = &product->column_zeros;
+    const struct opkit_zero_points *row_zeros = &product->row_zeros;
     const uint8_t *left = product->left.data + row * product->terms;
+    bool sums_rows = false;
 
     block->tile = opkit_find_tile();
     if (block->columns < OPKIT_MATMUL_NARROW) {
@@ -144,17 +165,32 @@ OPKIT_ELEMENT_LOOP void opkit_begin_block(const struct opkit_integer_product *pr
     if (block->tile.add != NULL) {
         block->terms = OPKIT_TILE_WORDS * block->tile.terms;
     }
-    block->has_zeros = !product->right.is_signed;
+    const uint8_t column_flip = opkit_flip(product->right.is_signed, true);
     for (size_t i = 0; i < OPKIT_MATMUL_COLUMNS; i++) {
         const size_t place = i < block->columns ? column + i : column;
 
         block->zeros[i] = zeros->numbers.data[place * zeros->step];
-        block->has_zeros = block->has_zeros || block->zeros[i] != 0;
+        sums_rows = sums_rows || block->zeros[i] != column_flip;
     }
-    block->sums_rows = block->has_zeros && block->tile.add != NULL && block->summed != left;
+    const uint8_t row_flip = opkit_flip(product->left.is_signed, block->tile.is_left_signed);
+    block->sums_columns = false;
+    for (size_t i = 0; i < block->rows; i++) {
+        const uint8_t zero = row_zeros->numbers.data[(row + i) * row_zeros->step];
+
+        block->sums_columns = block->sums_columns || zero != row_flip;
+    }
     if (block->summed != left) {
         memset(block->row_sums, 0, sizeof block->row_sums);
-        block->summed = block->sums_rows ? left : NULL;
+        block->summed = left;
+        block->has_row_sums = false;
+    }
+    if (sums_rows && !block->has_row_sums && block->tile.add != NULL) {
+        for (size_t i = 0; i < block->rows; i++) {
+            const size_t first = (row + i) * product->terms;
+
+            block->row_sums[i] = opkit_sum_bytes(&product->left, first, product->terms);
+        }
+        block->has_row_sums = true;
     }
     memset(block->column_sums, 0, sizeof block->column_sums);
     memset(block->sums, 0, block->rows * OPKIT_MATMUL_COLUMNS * sizeof *block->sums);
@@ -236,7 +272,7 @@ OPKIT_ELEMENT_LOOP void opkit_pack_row(const struct opkit_tile *tile,
                                        const struct opkit_bytes *from, size_t first, size_t terms,
                                        int16_t *to)
 {
-    const uint8_t flip = from->is_signed == tile->is_left_signed ? 0 : 0x80;
+    const uint8_t flip = opkit_flip(from->is_signed, tile->is_left_signed);
     const uint8_t *data = from->data + first;
 
     if (terms % tile->terms != 0) {
@@ -253,33 +289,6 @@ OPKIT_ELEMENT_LOOP void opkit_pack_row(const struct opkit_tile *tile,
     }
 }
 
-/* Returns the sum of the numbers in some words. */
-OPKIT_ELEMENT_LOOP uint32_t opkit_sum_words(const struct opkit_tile *tile, const uint8_t *left,
-                                            size_t words)
-{
-    uint32_t sum = 0, even = 0, odd = 0;
-
-    if (tile->terms == 2) {
-        for (size_t k = 0; k < 2 * words; k++) {
-            int16_t number;
-
-            memcpy(&number, left + k * sizeof number, sizeof number);
-            sum += (uint32_t)number;
-        }
-        return sum;
-    }
-    for (size_t k = 0; k < words; k++) { /* two sums of 16 bits in each number: they fit */
-        uint32_t word;
-
-        memcpy(&word, left + k * sizeof word, sizeof word);
-        word ^= tile->is_left_signed ? 0x80808080 : 0;
-        even += word & 0xFF00FF;
-        odd += word >> 8 & 0xFF00FF;
-    }
-    sum = (even & 0xFFFF) + (even >> 16) + (odd & 0xFFFF) + (odd >> 16);
-    return sum - (tile->is_left_signed ? (uint32_t)words * 512 : 0);
-}
-
 /* Adds some products to the sums of a block, by words. */
 OPKIT_ELEMENT_LOOP void opkit_add_tiles(const struct opkit_integer_product *product, size_t row,
                                         size_t term, size_t terms,
@@ -293,10 +302,12 @@ OPKIT_ELEMENT_LOOP void opkit_add_tiles(const struct opkit_integer_product *prod
         tile->terms == 4 && terms % 4 == 0 && product->left.is_signed == tile->is_left_signed;
     const size_t step = is_packed ? product->terms : sizeof block->left / OPKIT_TILE_ROWS;
 
-    for (size_t k = 0; k < words; k++) {
-        memcpy(block->left + 2 * k, &ones, sizeof ones);
+    if (block->sums_columns) {
+        for (size_t k = 0; k < words; k++) {
+            memcpy(block->left + 2 * k, &ones, sizeof ones);
+        }
+        tile->add(left, 0, 1, right, block->columns, words, block->column_sums);
     }
-    tile->add(left, 0, 1, right, block->columns, words, block->column_sums);
     for (size_t i = 0; i < block->rows; i += OPKIT_TILE_ROWS) {
         const size_t rows = opkit_matmul_min(block->rows - i, OPKIT_TILE_ROWS);
         const size_t first = (row + i) * product->terms + term;
@@ -304,14 +315,9 @@ OPKIT_ELEMENT_LOOP void opkit_add_tiles(const struct opkit_integer_product *prod
         if (is_packed) {
             left = product->left.data + first;
         }
-        for (size_t k = 0; k < rows; k++) {
-            if (!is_packed) {
-                opkit_pack_row(tile, &product->left, first + k * product->terms, terms,
-                               block->left + k * OPKIT_MATMUL_TERMS);
-            }
-            if (block->sums_rows) {
-                block->row_sums[i + k] += opkit_sum_words(tile, left + k * step, words);
-            }
+        for (size_t k = 0; k < rows && !is_packed; k++) {
+            opkit_pack_row(tile, &product->left, first + k * product->terms, terms,
+                           block->left + k * OPKIT_MATMUL_TERMS);
         }
         tile->add(left, step, rows, right, block->columns, words,
                   (uint32_t *)block->sums + i * OPKIT_MATMUL_COLUMNS);
@@ -327,24 +333,31 @@ OPKIT_ELEMENT_LOOP void opkit_remove_zeros(const struct opkit_integer_product *p
     const uint32_t terms = (uint32_t)product->terms;
     const uint32_t raised = product->left.is_signed ? 128 : 0;
     const uint32_t lowered = block->tile.is_left_signed ? 128 : 0;
-    uint32_t columns[OPKIT_MATMUL_COLUMNS];
+    uint32_t columns[OPKIT_MATMUL_COLUMNS], rest[OPKIT_MATMUL_COLUMNS], last = 0;
 
     for (size_t j = 0; j < OPKIT_MATMUL_COLUMNS; j++) {
         columns[j] = (uint32_t)opkit_byte(&own, j) - (own.is_signed ? 0 : 128);
         block->column_sums[j] -= terms * columns[j];
     }
+    memset(rest, 0, sizeof rest);
     for (size_t i = 0; i < block->rows; i++) {
         uint32_t *sums = (uint32_t *)block->sums + i * OPKIT_MATMUL_COLUMNS;
         const uint32_t zero = (uint32_t)opkit_byte(&zeros->numbers, (row + i) * zeros->step);
-        const uint32_t own_zero = zero + raised - lowered, all = columns[0] * block->row_sums[i];
+        const uint32_t own_zero = zero + raised - lowered;
+        const uint32_t row_sum = block->row_sums[i] + (128 - lowered) * terms;
+        const uint32_t all = columns[0] * row_sum;
 
+        for (size_t j = 0; j < OPKIT_MATMUL_COLUMNS && own_zero != last; j++) {
+            rest[j] = own_zero * block->column_sums[j];
+        }
+        last = own_zero;
         if (product->column_zeros.step == 0) {
             for (size_t j = 0; j < OPKIT_MATMUL_COLUMNS; j++) {
-                sums[j] -= own_zero * block->column_sums[j] + all;
+                sums[j] -= rest[j] + all;
             }
         } else {
             for (size_t j = 0; j < OPKIT_MATMUL_COLUMNS; j++) {
-                sums[j] -= own_zero * block->column_sums[j] + columns[j] * block->row_sums[i];
+                sums[j] -= rest[j] + columns[j] * row_sum;
             }
         }
     }

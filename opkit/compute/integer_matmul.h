@@ -57,8 +57,8 @@ struct opkit_integer_block {
     size_t rows, columns;
     size_t terms; /* that are added at a time, at most */
     uint8_t zeros[OPKIT_MATMUL_COLUMNS]; /* of the columns */
-    const uint8_t *summed; /* the first of the rows whose sums may be known; NULL: none */
-    bool has_row_sums; /* of the left numbers, as numbers from -128 */
+    const uint8_t *summed; /* the first of the rows of which the following is known; NULL: none */
+    bool has_row_sums; /* of numbers from -128 */
     bool sums_columns; /* a row has a zero point */
     uint32_t row_sums[OPKIT_MATMUL_ROWS], column_sums[OPKIT_MATMUL_COLUMNS];
     /* A vector of 64 bytes is in one cache line. */
@@ -129,21 +129,28 @@ OPKIT_ELEMENT_LOOP void opkit_copy_bytes(const struct opkit_bytes *from, size_t 
     }
 }
 
-/* Returns by which bits numbers from 0 on, or those from -128 on, differ from the others. */
-static inline uint8_t opkit_flip(bool is_signed, bool wants_signed)
+/* Returns the bits that change a type's numbers into numbers from -128, or from 0. */
+static inline uint8_t opkit_flip(bool is_signed, bool as_signed)
 {
-    return is_signed == wants_signed ? 0 : 0x80;
+    return is_signed == as_signed ? 0 : 0x80;
+}
+
+/* Returns a number as one from -128, or from 0. */
+static inline uint32_t opkit_number(const struct opkit_bytes *bytes, size_t i, bool as_signed)
+{
+    const uint8_t number = bytes->data[i] ^ opkit_flip(bytes->is_signed, as_signed);
+
+    return as_signed ? (uint32_t)(int8_t)number : number;
 }
 
 /* Returns the sum of some numbers, as numbers from -128. */
 OPKIT_ELEMENT_LOOP uint32_t opkit_sum_bytes(const struct opkit_bytes *bytes, size_t first,
                                             size_t count)
 {
-    const uint8_t flip = opkit_flip(bytes->is_signed, true);
     uint32_t sum = 0;
 
     for (size_t i = 0; i < count; i++) {
-        sum += (uint32_t)(int8_t)(bytes->data[first + i] ^ flip);
+        sum += opkit_number(bytes, first + i, true);
     }
     return sum;
 }
@@ -157,6 +164,11 @@ OPKIT_ELEMENT_LOOP void opkit_begin_block(const struct opkit_integer_product *pr
     const uint8_t *left = product->left.data + row * product->terms;
     bool sums_rows = false;
 
+    if (block->summed != left) {
+        memset(block->row_sums, 0, sizeof block->row_sums);
+        block->summed = left;
+        block->has_row_sums = false;
+    }
     block->tile = opkit_find_tile();
     if (block->columns < OPKIT_MATMUL_NARROW) {
         block->tile.add = NULL;
@@ -173,16 +185,12 @@ OPKIT_ELEMENT_LOOP void opkit_begin_block(const struct opkit_integer_product *pr
         sums_rows = sums_rows || block->zeros[i] != column_flip;
     }
     const uint8_t row_flip = opkit_flip(product->left.is_signed, block->tile.is_left_signed);
+    const size_t row_count = row_zeros->step == 0 ? 1 : block->rows;
     block->sums_columns = false;
-    for (size_t i = 0; i < block->rows; i++) {
+    for (size_t i = 0; i < row_count; i++) {
         const uint8_t zero = row_zeros->numbers.data[(row + i) * row_zeros->step];
 
         block->sums_columns = block->sums_columns || zero != row_flip;
-    }
-    if (block->summed != left) {
-        memset(block->row_sums, 0, sizeof block->row_sums);
-        block->summed = left;
-        block->has_row_sums = false;
     }
     if (sums_rows && !block->has_row_sums && block->tile.add != NULL) {
         for (size_t i = 0; i < block->rows; i++) {
@@ -205,7 +213,7 @@ OPKIT_ELEMENT_LOOP void opkit_pack_rows(struct opkit_integer_rows *rows,
                                         struct opkit_integer_block *block)
 {
     uint8_t (*from)[2 * OPKIT_MATMUL_COLUMNS] = rows->numbers;
-    const uint8_t flip = right->is_signed ? 0 : 0x80;
+    const uint8_t flip = opkit_flip(right->is_signed, true);
 
     if (block->tile.add == NULL) {
         for (size_t k = 0; k < terms; k++) {
@@ -331,26 +339,27 @@ OPKIT_ELEMENT_LOOP void opkit_remove_zeros(const struct opkit_integer_product *p
     const struct opkit_zero_points *zeros = &product->row_zeros;
     const struct opkit_bytes own = {block->zeros, product->right.is_signed};
     const uint32_t terms = (uint32_t)product->terms;
-    const uint32_t raised = product->left.is_signed ? 128 : 0;
-    const uint32_t lowered = block->tile.is_left_signed ? 128 : 0;
+    const uint32_t raised = block->tile.is_left_signed ? 0 : 128;
     uint32_t columns[OPKIT_MATMUL_COLUMNS], rest[OPKIT_MATMUL_COLUMNS], last = 0;
 
     for (size_t j = 0; j < OPKIT_MATMUL_COLUMNS; j++) {
-        columns[j] = (uint32_t)opkit_byte(&own, j) - (own.is_signed ? 0 : 128);
+        columns[j] = opkit_number(&own, j, true);
         block->column_sums[j] -= terms * columns[j];
     }
     memset(rest, 0, sizeof rest);
     for (size_t i = 0; i < block->rows; i++) {
         uint32_t *sums = (uint32_t *)block->sums + i * OPKIT_MATMUL_COLUMNS;
-        const uint32_t zero = (uint32_t)opkit_byte(&zeros->numbers, (row + i) * zeros->step);
-        const uint32_t own_zero = zero + raised - lowered;
-        const uint32_t row_sum = block->row_sums[i] + (128 - lowered) * terms;
+        const size_t place = (row + i) * zeros->step;
+        const uint32_t zero = opkit_number(&zeros->numbers, place, block->tile.is_left_signed);
+        const uint32_t row_sum = block->row_sums[i] + raised * terms;
         const uint32_t all = columns[0] * row_sum;
 
-        for (size_t j = 0; j < OPKIT_MATMUL_COLUMNS && own_zero != last; j++) {
-            rest[j] = own_zero * block->column_sums[j];
+        if (zero != last) {
+            for (size_t j = 0; j < OPKIT_MATMUL_COLUMNS; j++) {
+                rest[j] = zero * block->column_sums[j];
+            }
+            last = zero;
         }
-        last = own_zero;
         if (product->column_zeros.step == 0) {
             for (size_t j = 0; j < OPKIT_MATMUL_COLUMNS; j++) {
                 sums[j] -= rest[j] + all;

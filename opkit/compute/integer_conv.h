@@ -55,6 +55,7 @@ struct opkit_conv {
     int64_t size; /* of x */
     struct opkit_bytes x, w;
     struct opkit_zero_points x_zeros, w_zeros;
+    struct opkit_tile tile;
 };
 
 /* Windows of a block that are neighbors along the last dimension. */
@@ -210,6 +211,10 @@ opkit_plan_conv(struct opkit_conv *conv, const struct opkit_tensor *x, const str
     conv->size = (int64_t)x->size;
     conv->x_zeros = opkit_zeros_of(x_zero);
     conv->w_zeros = opkit_zeros_of(w_zeros);
+    conv->tile = opkit_find_tile();
+    if (conv->tile.small != NULL && opkit_are_small(&conv->w, w->size)) {
+        conv->tile = conv->tile.small[1];
+    }
     return NULL;
 }
 
@@ -333,6 +338,7 @@ OPKIT_ELEMENT_LOOP void opkit_conv_block_loop(const struct opkit_conv *conv, siz
     product.row_zeros = conv->w_zeros;
     product.column_zeros = conv->x_zeros;
     product.terms = conv->terms;
+    product.tile = conv->tile;
     block->rows = opkit_matmul_min(conv->kernels - kernel, OPKIT_MATMUL_ROWS);
     block->columns = opkit_matmul_min(conv->windows - window, conv->columns);
     opkit_begin_block(&product, row, 0, block);

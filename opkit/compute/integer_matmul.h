@@ -49,6 +49,7 @@ struct opkit_integer_product {
     struct opkit_bytes left, right;
     struct opkit_zero_points row_zeros, column_zeros;
     size_t rows, columns, terms;
+    struct opkit_tile tile; /* for all numbers of both */
 };
 
 /* The copied numbers of a block, and its sums. Set `summed` to NULL before the first block. */
@@ -155,6 +156,18 @@ OPKIT_ELEMENT_LOOP uint32_t opkit_sum_bytes(const struct opkit_bytes *bytes, siz
     return sum;
 }
 
+/* Returns whether all numbers, as numbers from -128, are from -64 to 63. */
+static inline bool opkit_are_small(const struct opkit_bytes *bytes, size_t count)
+{
+    const uint8_t raised = bytes->is_signed ? 64 : 192;
+    uint8_t any = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        any |= (uint8_t)(bytes->data[i] + raised);
+    }
+    return any < 128;
+}
+
 /* Begins a block of so many rows and columns, from the given ones on. */
 OPKIT_ELEMENT_LOOP void opkit_begin_block(const struct opkit_integer_product *product, size_t row,
                                           size_t column, struct opkit_integer_block *block)
@@ -169,7 +182,7 @@ OPKIT_ELEMENT_LOOP void opkit_begin_block(const struct opkit_integer_product *pr
         block->summed = left;
         block->has_row_sums = false;
     }
-    block->tile = opkit_find_tile();
+    block->tile = product->tile;
     if (block->columns < OPKIT_MATMUL_NARROW) {
         block->tile.add = NULL;
     }
@@ -177,7 +190,7 @@ OPKIT_ELEMENT_LOOP void opkit_begin_block(const struct opkit_integer_product *pr
     if (block->tile.add != NULL) {
         block->terms = OPKIT_TILE_WORDS * block->tile.terms;
     }
-    const uint8_t column_flip = opkit_flip(product->right.is_signed, true);
+    const uint8_t column_flip = opkit_flip(product->right.is_signed, block->tile.is_right_signed);
     for (size_t i = 0; i < OPKIT_MATMUL_COLUMNS; i++) {
         const size_t place = i < block->columns ? column + i : column;
 
@@ -213,7 +226,8 @@ OPKIT_ELEMENT_LOOP void opkit_pack_rows(struct opkit_integer_rows *rows,
                                         struct opkit_integer_block *block)
 {
     uint8_t (*from)[2 * OPKIT_MATMUL_COLUMNS] = rows->numbers;
-    const uint8_t flip = opkit_flip(right->is_signed, true);
+    const uint8_t flip =
+        opkit_flip(right->is_signed, block->tile.add == NULL || block->tile.is_right_signed);
 
     if (block->tile.add == NULL) {
         for (size_t k = 0; k < terms; k++) {
@@ -343,7 +357,7 @@ OPKIT_ELEMENT_LOOP void opkit_remove_zeros(const struct opkit_integer_product *p
     uint32_t columns[OPKIT_MATMUL_COLUMNS], rest[OPKIT_MATMUL_COLUMNS], last = 0;
 
     for (size_t j = 0; j < OPKIT_MATMUL_COLUMNS; j++) {
-        columns[j] = opkit_number(&own, j, true);
+        columns[j] = opkit_number(&own, j, block->tile.is_right_signed);
         block->column_sums[j] -= terms * columns[j];
     }
     memset(rest, 0, sizeof rest);
@@ -511,6 +525,15 @@ static inline void opkit_plan_matmul(struct opkit_matmul *plan, const struct opk
     product->rows = y->shape[y->rank - 2];
     if (b->rank == 2 && product->row_zeros.step == 0) {
         product->rows = product->columns > 0 ? y->size / product->columns : 0; /* of all matrices */
+    }
+    const struct opkit_bytes left = opkit_bytes_of(a, 0), right = opkit_bytes_of(b, 0);
+    product->tile = opkit_find_tile();
+    if (product->tile.small != NULL) {
+        if (opkit_are_small(&right, b->size)) {
+            product->tile = product->tile.small[0];
+        } else if (opkit_are_small(&left, a->size)) {
+            product->tile = product->tile.small[1];
+        }
     }
     const size_t size = product->rows * product->columns;
     plan->matrices = size > 0 ? y->size / size : 0;

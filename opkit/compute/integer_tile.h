@@ -34,7 +34,9 @@ struct opkit_tile {
     void (*add)(const uint8_t *left, size_t step, size_t rows, const uint8_t *right, size_t columns,
                 size_t words, uint32_t *sums);
     size_t terms; /* numbers in a word: 2 or 4 */
-    bool is_left_signed; /* rows have numbers from -128, as columns have; else from 0 */
+    bool is_left_signed, is_right_signed; /* numbers of rows, of columns: from -128; else from 0 */
+    const struct opkit_tile
+        *small; /* for numbers of columns, and of rows, from -64 to 63; or NULL */
 };
 
 #define OPKIT_UNROLLED _Pragma("GCC unroll 4")
@@ -132,6 +134,29 @@ OPKIT_AVX2 OPKIT_INLINE opkit_lanes_avx2 opkit_dot_avx2(opkit_lanes_avx2 sums, o
 
 OPKIT_DEFINE_TILE(avx2, OPKIT_AVX2, 2)
 
+/* Of numbers from 0 and numbers from -64 to 63: 16 bits hold the sum of two products. */
+OPKIT_AVX2 OPKIT_INLINE opkit_lanes_avx2 opkit_dot_small(opkit_lanes_avx2 sums,
+                                                         opkit_lanes_avx2 from_0,
+                                                         opkit_lanes_avx2 small)
+{
+    const __m256i pairs = _mm256_maddubs_epi16((__m256i)from_0, (__m256i)small);
+
+    return sums + (opkit_lanes_avx2)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+}
+
+typedef opkit_lanes_avx2 opkit_lanes_small_columns, opkit_lanes_small_rows;
+
+#define opkit_dot_small_columns(sums, row, columns) opkit_dot_small(sums, row, columns)
+#define opkit_dot_small_rows(sums, row, columns) opkit_dot_small(sums, columns, row)
+
+OPKIT_DEFINE_TILE(small_columns, OPKIT_AVX2, 2)
+OPKIT_DEFINE_TILE(small_rows, OPKIT_AVX2, 2)
+
+static const struct opkit_tile opkit_small_tiles[] = {
+    {opkit_add_small_columns, 4, false, true, NULL},
+    {opkit_add_small_rows, 4, true, false, NULL},
+};
+
 #endif
 
 #if defined(OPKIT_VNNI)
@@ -168,7 +193,7 @@ OPKIT_DEFINE_TILE(dotprod, OPKIT_DOTPROD, 4)
 /* Returns this processor's instruction set; `add` is NULL if it has none. */
 static inline struct opkit_tile opkit_find_tile(void)
 {
-    struct opkit_tile tile = {NULL, 0, true};
+    struct opkit_tile tile = {NULL, 0, true, true, NULL};
 
 #if defined(__SSE2__)
     tile.add = opkit_add_sse2;
@@ -177,6 +202,7 @@ static inline struct opkit_tile opkit_find_tile(void)
 #if defined(OPKIT_AVX2)
     if (opkit_has_avx2()) {
         tile.add = opkit_add_avx2;
+        tile.small = opkit_small_tiles;
     }
 #endif
 #if defined(OPKIT_VNNI)
@@ -184,6 +210,7 @@ static inline struct opkit_tile opkit_find_tile(void)
         tile.add = opkit_add_vnni;
         tile.terms = 4;
         tile.is_left_signed = false;
+        tile.small = NULL;
     }
 #endif
 #if defined(OPKIT_DOTPROD)

@@ -35,8 +35,8 @@ struct opkit_tile {
                 size_t words, uint32_t *sums);
     size_t terms; /* numbers in a word: 2 or 4 */
     bool is_left_signed, is_right_signed; /* numbers of rows, of columns: from -128; else from 0 */
-    const struct opkit_tile
-        *small; /* for numbers of columns, and of rows, from -64 to 63; or NULL */
+    /* For numbers from -64 to 63 of columns, and for those of rows; or NULL. */
+    const struct opkit_tile *small;
 };
 
 #define OPKIT_UNROLLED _Pragma("GCC unroll 4")

@@ -22,7 +22,8 @@
 
 enum {
     OPKIT_CONV_DIMENSIONS = 3, /* of an image; those in front of a smaller one are 1 */
-    OPKIT_CONV_LAST = OPKIT_CONV_DIMENSIONS - 1
+    OPKIT_CONV_LAST = OPKIT_CONV_DIMENSIONS - 1,
+    OPKIT_CONV_PIECES = OPKIT_MATMUL_STEP * OPKIT_MATMUL_COLUMNS /* those of a step always fit */
 };
 
 /* The attributes of ONNX's convolutions; a list of one item is for all dimensions. */
@@ -51,8 +52,9 @@ struct opkit_conv {
     size_t channels; /* of the image, in a group */
     size_t kernels; /* output channels, in a group */
     size_t image, windows, terms; /* elements of a channel, windows in it, numbers of a kernel */
+    size_t positions; /* numbers of a kernel in a channel */
     size_t columns; /* windows of a block */
-    int64_t size; /* of x */
+    size_t size; /* of x */
     struct opkit_bytes x, w;
     struct opkit_zero_points x_zeros, w_zeros;
     struct opkit_tile tile;
@@ -132,8 +134,7 @@ static inline const char *opkit_read_conv(struct opkit_conv *conv, const struct 
     conv->groups = (size_t)params->group;
     conv->channels = w->shape[1];
     conv->kernels = w->shape[0] / conv->groups;
-    conv->image = conv->windows = 1;
-    conv->terms = conv->channels;
+    conv->image = conv->windows = conv->positions = 1;
     for (size_t i = 0; i < OPKIT_CONV_DIMENSIONS; i++) {
         conv->dimensions[i] = single;
     }
@@ -158,8 +159,9 @@ static inline const char *opkit_read_conv(struct opkit_conv *conv, const struct 
         }
         conv->image *= (size_t)each->image;
         conv->windows *= (size_t)each->windows;
-        conv->terms *= (size_t)each->kernel;
+        conv->positions *= (size_t)each->kernel;
     }
+    conv->terms = conv->channels * conv->positions;
     /* Windows are copied row by row: rather whole rows, if they nearly fill a block. */
     const size_t row = (size_t)conv->dimensions[OPKIT_CONV_LAST].windows;
     const size_t all = OPKIT_MATMUL_COLUMNS, whole = all / row * row;
@@ -208,7 +210,7 @@ opkit_plan_conv(struct opkit_conv *conv, const struct opkit_tensor *x, const str
     }
     conv->x = opkit_bytes_of(x, 0);
     conv->w = opkit_bytes_of(w, 0);
-    conv->size = (int64_t)x->size;
+    conv->size = x->size;
     conv->x_zeros = opkit_zeros_of(x_zero);
     conv->w_zeros = opkit_zeros_of(w_zeros);
     conv->tile = opkit_find_tile();
@@ -247,12 +249,14 @@ static inline size_t opkit_conv_runs(const struct opkit_conv *conv, size_t windo
 struct opkit_conv_term {
     int64_t at[OPKIT_CONV_DIMENSIONS];
     int64_t shift[OPKIT_CONV_DIMENSIONS]; /* from a window's first place */
-    int64_t channel; /* the index in x of the first number of its channel */
+    size_t index; /* in its channel */
+    size_t channel; /* in the group */
 };
 
 /* Goes to the next number of a kernel. */
 static inline void opkit_next_term(const struct opkit_conv *conv, struct opkit_conv_term *term)
 {
+    term->index++;
     for (size_t i = OPKIT_CONV_DIMENSIONS; i-- > 0;) {
         term->shift[i] += conv->dimensions[i].dilation;
         if (++term->at[i] < conv->dimensions[i].kernel) {
@@ -260,62 +264,107 @@ static inline void opkit_next_term(const struct opkit_conv *conv, struct opkit_c
         }
         term->at[i] = term->shift[i] = 0;
     }
-    term->channel += (int64_t)conv->image;
+    term->index = 0;
+    term->channel++;
+}
+
+/* The windows of a run whose number is inside of the image, for a number of a kernel. */
+struct opkit_conv_piece {
+    int64_t from; /* the index of the first one's number in its channel */
+    int32_t begin, end; /* in the run; none: 0 and 0 */
+};
+
+/* Returns the piece of a run. */
+OPKIT_ELEMENT_LOOP struct opkit_conv_piece opkit_find_piece(const struct opkit_conv *conv,
+                                                            const struct opkit_conv_run *run,
+                                                            const struct opkit_conv_term *term)
+{
+    const struct opkit_conv_dimension *last = &conv->dimensions[OPKIT_CONV_LAST];
+    const int64_t stride = last->stride, count = (int64_t)run->count;
+    const int64_t slice = run->first[0] + term->shift[0], row = run->first[1] + term->shift[1];
+    const int64_t at = run->first[OPKIT_CONV_LAST] + term->shift[OPKIT_CONV_LAST];
+    const int64_t slices = conv->dimensions[0].image, rows = conv->dimensions[1].image;
+    int64_t begin = at < 0 ? -at : 0, end = at < last->image ? last->image - at : 0;
+    struct opkit_conv_piece piece = {0, 0, 0};
+
+    if (stride > 1) {
+        begin = (begin + stride - 1) / stride;
+        end = (end + stride - 1) / stride;
+    }
+    end = end < count ? end : count;
+    if (slice >= 0 && slice < slices && row >= 0 && row < rows && begin < end) {
+        piece.from = (slice * rows + row) * last->image + at + begin * stride;
+        piece.begin = (int32_t)begin;
+        piece.end = (int32_t)end;
+    }
+    return piece;
+}
+
+/* Numbers of a kernel that are copied at a time. */
+struct opkit_conv_step {
+    size_t
+        channels[OPKIT_MATMUL_STEP]; /* the indexes in x of the first numbers of their channels */
+    const struct opkit_conv_piece *pieces[OPKIT_MATMUL_STEP]; /* of all runs */
+};
+
+/*
+ * Goes to the next step. Pieces are the same in all channels: those of the first one are kept if
+ * there is room for all.
+ */
+OPKIT_ELEMENT_LOOP void opkit_next_step(const struct opkit_conv *conv, size_t first,
+                                        const struct opkit_conv_run *runs, size_t run_count,
+                                        struct opkit_conv_term *term, size_t count,
+                                        struct opkit_conv_piece *pieces,
+                                        struct opkit_conv_step *step)
+{
+    const bool are_kept = conv->positions * run_count <= OPKIT_CONV_PIECES;
+
+    for (size_t k = 0; k < count; k++) {
+        struct opkit_conv_piece *own = pieces + (are_kept ? term->index : k) * run_count;
+
+        for (size_t i = 0; i < run_count && !(are_kept && term->channel > 0); i++) {
+            own[i] = opkit_find_piece(conv, &runs[i], term);
+        }
+        step->pieces[k] = own;
+        step->channels[k] = first + term->channel * conv->image;
+        opkit_next_term(conv, term);
+    }
 }
 
 /*
- * Copies a number of each window of a run, whose first one is the one of index `first` in x, at
- * the place `at` of its row. Up to OPKIT_MATMUL_COLUMNS numbers from there on are written: copies
- * of a fixed size are fast.
+ * Copies numbers of each window. Up to OPKIT_MATMUL_COLUMNS of a run are written: copies of a
+ * fixed size are fast.
  */
-OPKIT_ELEMENT_LOOP void opkit_copy_windows(const struct opkit_conv *conv, int64_t stride,
-                                           int64_t first, int64_t at, int64_t count,
-                                           const uint8_t *zeros, uint8_t *to)
-{
-    const int64_t side = conv->dimensions[OPKIT_CONV_LAST].image;
-    int64_t skipped = at < 0 ? -at : 0, within = at < side ? side - at : 0;
-
-    if (stride > 1) {
-        skipped = (skipped + stride - 1) / stride;
-        within = (within + stride - 1) / stride;
-    }
-    skipped = skipped < count ? skipped : count;
-    if (skipped > 0) {
-        memcpy(to, zeros, OPKIT_MATMUL_COLUMNS);
-    }
-    const int64_t from = first + skipped;
-    if (stride == 1 && from >= 0 && from + OPKIT_MATMUL_COLUMNS <= conv->size) {
-        memcpy(to + skipped, conv->x.data + from, OPKIT_MATMUL_COLUMNS);
-    } else {
-        for (int64_t i = skipped; i < within && i < count; i++) {
-            to[i] = conv->x.data[first + i * stride];
-        }
-    }
-    if (within < count) {
-        memcpy(to + within, zeros, OPKIT_MATMUL_COLUMNS);
-    }
-}
-
-/* Copies a number of each window. */
-OPKIT_ELEMENT_LOOP void opkit_copy_image(const struct opkit_conv *conv, int64_t stride,
+OPKIT_ELEMENT_LOOP void opkit_copy_image(const struct opkit_conv *conv, size_t stride,
                                          const struct opkit_conv_run *runs, size_t run_count,
-                                         const struct opkit_conv_term *term, const uint8_t *zeros,
-                                         uint8_t *to)
+                                         const struct opkit_conv_step *step, size_t count,
+                                         const uint8_t *zeros, struct opkit_integer_rows *rows)
 {
-    const int64_t slices = conv->dimensions[0].image, rows = conv->dimensions[1].image;
+    const uint8_t *x = conv->x.data;
+    const size_t size = conv->size;
 
     for (size_t i = 0; i < run_count; i++) {
-        const int64_t slice = runs[i].first[0] + term->shift[0];
-        const int64_t row = runs[i].first[1] + term->shift[1];
-        const int64_t at = runs[i].first[OPKIT_CONV_LAST] + term->shift[OPKIT_CONV_LAST];
+        const size_t windows = runs[i].count, column = runs[i].column;
 
-        if (slice >= 0 && slice < slices && row >= 0 && row < rows) {
-            const int64_t above = (slice * rows + row) * conv->dimensions[OPKIT_CONV_LAST].image;
+        for (size_t k = 0; k < count; k++) {
+            const struct opkit_conv_piece *piece = &step->pieces[k][i];
+            const size_t from = step->channels[k] + (size_t)piece->from;
+            const size_t begin = (size_t)piece->begin, end = (size_t)piece->end;
+            uint8_t *to = rows->numbers[k] + column;
 
-            opkit_copy_windows(conv, stride, term->channel + above + at, at, (int64_t)runs[i].count,
-                               zeros, to + runs[i].column);
-        } else {
-            memcpy(to + runs[i].column, zeros, OPKIT_MATMUL_COLUMNS);
+            if (begin > 0) {
+                memcpy(to, zeros, OPKIT_MATMUL_COLUMNS);
+            }
+            if (stride == 1 && from + OPKIT_MATMUL_COLUMNS <= size) {
+                memcpy(to + begin, x + from, OPKIT_MATMUL_COLUMNS);
+            } else {
+                for (size_t j = begin; j < end; j++) {
+                    to[j] = x[from + (j - begin) * stride];
+                }
+            }
+            if (end < windows) {
+                memcpy(to + end, zeros, OPKIT_MATMUL_COLUMNS);
+            }
         }
     }
 }
@@ -327,9 +376,11 @@ OPKIT_ELEMENT_LOOP void opkit_conv_block_loop(const struct opkit_conv *conv, siz
 {
     const size_t first = (image * conv->groups + group) * conv->channels * conv->image;
     const size_t row = group * conv->kernels + kernel;
-    const int64_t stride = conv->dimensions[OPKIT_CONV_LAST].stride;
+    const size_t stride = (size_t)conv->dimensions[OPKIT_CONV_LAST].stride;
     struct opkit_conv_run runs[OPKIT_MATMUL_COLUMNS];
-    struct opkit_conv_term place = {{0, 0, 0}, {0, 0, 0}, (int64_t)first};
+    struct opkit_conv_piece pieces[OPKIT_CONV_PIECES];
+    struct opkit_conv_step step;
+    struct opkit_conv_term term = {{0, 0, 0}, {0, 0, 0}, 0, 0};
     struct opkit_integer_product product;
     struct opkit_integer_rows rows;
 
@@ -344,25 +395,21 @@ OPKIT_ELEMENT_LOOP void opkit_conv_block_loop(const struct opkit_conv *conv, siz
     opkit_begin_block(&product, row, 0, block);
     memset(&rows, 0, sizeof rows);
     const size_t run_count = opkit_conv_runs(conv, window, block->columns, runs);
-    for (size_t term = 0; term < conv->terms; term += block->terms) {
-        const size_t terms = opkit_matmul_min(conv->terms - term, block->terms);
+    for (size_t place = 0; place < conv->terms; place += block->terms) {
+        const size_t terms = opkit_matmul_min(conv->terms - place, block->terms);
 
         for (size_t k = 0; k < terms; k += OPKIT_MATMUL_STEP) {
             const size_t count = opkit_matmul_min(terms - k, OPKIT_MATMUL_STEP);
 
-            for (size_t i = 0; i < count; i++) {
-                if (stride == 1) { /* known to the compiler */
-                    opkit_copy_image(conv, 1, runs, run_count, &place, block->zeros,
-                                     rows.numbers[i]);
-                } else {
-                    opkit_copy_image(conv, stride, runs, run_count, &place, block->zeros,
-                                     rows.numbers[i]);
-                }
-                opkit_next_term(conv, &place);
+            opkit_next_step(conv, first, runs, run_count, &term, count, pieces, &step);
+            if (stride == 1) { /* known to the compiler */
+                opkit_copy_image(conv, 1, runs, run_count, &step, count, block->zeros, &rows);
+            } else {
+                opkit_copy_image(conv, stride, runs, run_count, &step, count, block->zeros, &rows);
             }
             opkit_pack_rows(&rows, &product.right, k, count, block);
         }
-        opkit_add_products(&product, row, term, terms, block);
+        opkit_add_products(&product, row, place, terms, block);
     }
     if (block->tile.add != NULL) {
         opkit_remove_zeros(&product, row, block);

@@ -34,6 +34,7 @@ LAYOUTS = [  # x, w, params; zero points of w are one for each kernel where ther
     ((1, 1, 2), (2, 1, 1), {"pads": [3, 9], "strides": [4]}),  # windows beyond the image
     ((1, 1, 150), (3, 1, 4), {"strides": [2]}),
     ((1, 1, 150), (2, 1, 3), {"pads": [70, 90]}),  # blocks of windows beyond the image
+    ((1, 2, 1200), (2, 2, 1100), {}),  # more numbers of a kernel than it keeps places of
 ]
 TYPES = [*itertools.product([np.int8, np.uint8], repeat=2)]
 

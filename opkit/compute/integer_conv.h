@@ -302,8 +302,7 @@ OPKIT_ELEMENT_LOOP struct opkit_conv_piece opkit_find_piece(const struct opkit_c
 
 /* Numbers of a kernel that are copied at a time. */
 struct opkit_conv_step {
-    size_t
-        channels[OPKIT_MATMUL_STEP]; /* the indexes in x of the first numbers of their channels */
+    size_t channels[OPKIT_MATMUL_STEP]; /* where their channels begin in x */
     const struct opkit_conv_piece *pieces[OPKIT_MATMUL_STEP]; /* of all runs */
 };
 

@@ -160,10 +160,15 @@ OPKIT_ELEMENT_LOOP uint32_t opkit_sum_bytes(const struct opkit_bytes *bytes, siz
 static inline bool opkit_are_small(const struct opkit_bytes *bytes, size_t count)
 {
     const uint8_t raised = bytes->is_signed ? 64 : 192;
+    const size_t part = 1024; /* one with others is found soon */
     uint8_t any = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        any |= (uint8_t)(bytes->data[i] + raised);
+    for (size_t first = 0; first < count && any < 128; first += part) {
+        const size_t end = opkit_matmul_min(count, first + part);
+
+        for (size_t i = first; i < end; i++) {
+            any |= (uint8_t)(bytes->data[i] + raised);
+        }
     }
     return any < 128;
 }

@@ -14,7 +14,6 @@ import numpy as np
 import onnxruntime
 import yaml
 
-import rknn_op.creation.operator_library
 from benchmarks import results_file, vectors
 from benchmarks.operators.calls import CALLS
 from benchmarks.operators.picture import ratio_map
@@ -115,7 +114,7 @@ def columns_of(operator: LibraryOperator, widest: str) -> list[str]:
 def built_kernel(operator: LibraryOperator, column: str, folder: Path) -> tuple[Operator, Kernel]:
     """Make and build the operator's repository for a column; return its kernel."""
     choices = Choices(runtimes=[RUNTIME])
-    plan = rknn_op.creation.operator_library.plan(operator.spec.name, folder / column, choices)
+    plan = operator_library.plan(operator.spec.name, folder / column, choices)
     plan = replace(plan, text=f"{plan.text}\ncflags: {vectors.FLAGS[column]}")
     new_repository.create(plan)
     Repository(plan.folder).scons("-s", "target=x64")

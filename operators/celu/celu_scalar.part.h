@@ -8,8 +8,9 @@
  */
 static inline float celu_of(float x, const struct celu_params *params)
 {
-    const float negative = x > 0.0f ? 0.0f : x; /* or NaN */
-    const float curve = params->alpha * opkit_expm1(negative / params->alpha); /* exact near 0 */
+    /* One of the two is 0, of x's sign; both pass NaN. */
+    const float positive = opkit_at_least(x, -0.0f);
+    const float negative = opkit_at_most(x, 0.0f);
 
-    return x > 0.0f ? x : curve;
+    return positive + params->alpha * opkit_expm1(negative / params->alpha); /* exact near 0 */
 }

@@ -10,8 +10,9 @@
  */
 static inline float selu_of(float x, const struct selu_params *params)
 {
-    const float negative = x > 0.0F ? 0.0F : x; /* or NaN */
-    const float curve = params->alpha * opkit_expm1(negative); /* exact near 0, too */
+    /* One of the two is 0, of x's sign; both pass NaN. */
+    const float positive = opkit_at_least(x, -0.0F);
+    const float negative = opkit_at_most(x, 0.0F);
 
-    return params->gamma * (x > 0.0F ? x : curve);
+    return params->gamma * (positive + params->alpha * opkit_expm1(negative)); /* exact near 0 */
 }

@@ -235,10 +235,12 @@ static void topk_scan_list(const struct topk_heap *heap)
             continue;
         }
         if (size == 1) { /* without branches that are hard to predict */
-            while (keys[i] != best) {
-                i++;
+            int32_t place = TOPK_BLOCK;
+            for (int32_t j = 0; j < (int32_t)count; j++) {
+                const int32_t at = keys[j] == best ? j : TOPK_BLOCK;
+                place = at < place ? at : place;
             }
-            list[0] = topk_entry(best, start + i);
+            list[0] = topk_entry(best, start + (size_t)place);
             continue;
         }
         for (; i < count; i++) {

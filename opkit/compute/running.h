@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "processor.h"
 #include "tensor.h"
 
 enum {
@@ -49,65 +50,67 @@ struct opkit_running {
  *   start        the total of no elements
  *   operation    + or *
  */
-#define OPKIT_DEFINE_RUNNING(name, element, wide, start, operation)                           \
-    /* A constant count of columns. */                                                        \
-    __attribute__((always_inline)) static inline void name##_strip(                           \
-        const element *__restrict__ x, element *__restrict__ y, size_t count, size_t apart,   \
-        size_t rows, ptrdiff_t step, bool exclusive, wide *all)                               \
-    {                                                                                         \
-        wide totals[OPKIT_STRIP];                                                             \
-                                                                                              \
-        memcpy(totals, all, count * sizeof *totals);                                          \
-        for (size_t row = 0; row < rows; row++) {                                             \
-            const ptrdiff_t first = (ptrdiff_t)row * step;                                    \
-                                                                                              \
-            for (size_t i = 0; i < count; i++) {                                              \
-                const ptrdiff_t place = first + (ptrdiff_t)(i * apart);                       \
-                const wide before = totals[i];                                                \
-                                                                                              \
-                totals[i] = before operation(wide) x[place];                                  \
-                y[place] = (element)(exclusive ? before : totals[i]);                         \
-            }                                                                                 \
-        }                                                                                     \
-        memcpy(all, totals, count * sizeof *totals);                                          \
-    }                                                                                         \
-                                                                                              \
-    static void name(const element *x, element *y, const struct opkit_columns *columns)       \
-    {                                                                                         \
-        const size_t count = columns->count, apart = columns->apart;                          \
-        const size_t whole = apart == 1 ? count - count % OPKIT_STRIP : 0;                    \
-        const ptrdiff_t step = columns->step;                                                 \
-        wide totals[OPKIT_COLUMNS];                                                           \
-        size_t i = whole;                                                                     \
-                                                                                              \
-        for (size_t column = 0; column < count; column++) {                                   \
-            totals[column] = (wide)(start);                                                   \
-        }                                                                                     \
-        for (size_t row = 0; row < columns->rows && whole > 0; row += OPKIT_STRIP_ROWS) {     \
-            const size_t rest = columns->rows - row;                                          \
-            const size_t rows = rest < OPKIT_STRIP_ROWS ? rest : (size_t)OPKIT_STRIP_ROWS;    \
-            const ptrdiff_t first = (ptrdiff_t)row * step;                                    \
-                                                                                              \
-            for (size_t column = 0; column < whole; column += OPKIT_STRIP) {                  \
-                const element *from = x + first + (ptrdiff_t)column;                          \
-                element *to = y + first + (ptrdiff_t)column;                                  \
-                wide *own = totals + column;                                                  \
-                                                                                              \
-                if (columns->exclusive) {                                                     \
-                    name##_strip(from, to, OPKIT_STRIP, 1, rows, step, true, own);            \
-                } else {                                                                      \
-                    name##_strip(from, to, OPKIT_STRIP, 1, rows, step, false, own);           \
-                }                                                                             \
-            }                                                                                 \
-        }                                                                                     \
-        for (; i + OPKIT_FEW <= count; i += OPKIT_FEW) {                                      \
-            name##_strip(x + i * apart, y + i * apart, OPKIT_FEW, apart, columns->rows, step, \
-                         columns->exclusive, totals + i);                                     \
-        }                                                                                     \
-        for (; i < count; i++) {                                                              \
-            name##_strip(x + i * apart, y + i * apart, 1, apart, columns->rows, step,         \
-                         columns->exclusive, totals + i);                                     \
-        }                                                                                     \
+#define OPKIT_DEFINE_RUNNING(name, element, wide, start, operation)                                \
+    /* `count`, `exclusive`: constants. */                                                         \
+    OPKIT_INLINE void name##_rows(const element *__restrict__ x, element *__restrict__ y,          \
+                                  size_t count, size_t apart, size_t rows, ptrdiff_t step,         \
+                                  bool exclusive, wide *all)                                       \
+    {                                                                                              \
+        wide totals[OPKIT_STRIP];                                                                  \
+                                                                                                   \
+        memcpy(totals, all, count * sizeof *totals);                                               \
+        for (size_t row = 0; row < rows; row++) {                                                  \
+            for (size_t i = 0; i < count; i++) {                                                   \
+                const wide before = totals[i];                                                     \
+                                                                                                   \
+                totals[i] = before operation(wide) x[i * apart];                                   \
+                y[i * apart] = (element)(exclusive ? before : totals[i]);                          \
+            }                                                                                      \
+            x += step;                                                                             \
+            y += step;                                                                             \
+        }                                                                                          \
+        memcpy(all, totals, count * sizeof *totals);                                               \
+    }                                                                                              \
+                                                                                                   \
+    OPKIT_INLINE void name##_strip(const struct opkit_columns *columns, const element *x,          \
+                                   element *y, size_t count, size_t apart, size_t rows, wide *all) \
+    {                                                                                              \
+        if (columns->exclusive) {                                                                  \
+            name##_rows(x, y, count, apart, rows, columns->step, true, all);                       \
+        } else {                                                                                   \
+            name##_rows(x, y, count, apart, rows, columns->step, false, all);                      \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    static void name(const element *x, element *y, const struct opkit_columns *columns)            \
+    {                                                                                              \
+        const size_t count = columns->count, apart = columns->apart, all = columns->rows;          \
+        const size_t whole = apart == 1 ? count - count % OPKIT_STRIP : 0;                         \
+        wide totals[OPKIT_COLUMNS];                                                                \
+        size_t i = whole;                                                                          \
+                                                                                                   \
+        for (size_t column = 0; column < count; column++) {                                        \
+            totals[column] = (wide)(start);                                                        \
+        }                                                                                          \
+        for (size_t row = 0; row < all && whole > 0; row += OPKIT_STRIP_ROWS) {                    \
+            const size_t rest = all - row;                                                         \
+            const size_t rows = rest < OPKIT_STRIP_ROWS ? rest : (size_t)OPKIT_STRIP_ROWS;         \
+            const ptrdiff_t first = (ptrdiff_t)row * columns->step;                                \
+                                                                                                   \
+            for (size_t column = 0; column < whole; column += OPKIT_STRIP) {                       \
+                const ptrdiff_t place = first + (ptrdiff_t)column;                                 \
+                                                                                                   \
+                name##_strip(columns, x + place, y + place, OPKIT_STRIP, 1, rows,                  \
+                             totals + column);                                                     \
+            }                                                                                      \
+        }                                                                                          \
+        for (; i + OPKIT_FEW <= count; i += OPKIT_FEW) {                                           \
+            name##_strip(columns, x + i * apart, y + i * apart, OPKIT_FEW, apart, all,             \
+                         totals + i);                                                              \
+        }                                                                                          \
+        for (; i < count; i++) {                                                                   \
+            name##_strip(columns, x + i * apart, y + i * apart, 1, apart, all, totals + i);        \
+        }                                                                                          \
     }
 
 /* Checks tensors and params. Returns NULL, or an error message. */

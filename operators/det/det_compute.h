@@ -6,8 +6,8 @@
  * Floating-point tensors are arrays of float, also if the model has float16.
  *
  * A matrix is made triangular by Gaussian elimination with partial pivoting: its determinant is
- * the product of the diagonal, negative after an odd number of exchanged rows. In double, because
- * the products of large matrices cancel.
+ * the product of the diagonal, negative after an odd number of exchanged rows. Those of two and
+ * three rows are sums of products. In double, because products cancel.
  */
 #ifndef DET_COMPUTE_H
 #define DET_COMPUTE_H
@@ -65,6 +65,37 @@ static double det_eliminate(double *matrix, size_t size)
     return product;
 }
 
+/* Returns the determinant of a matrix of two rows. Its products are exact. */
+static double det_of_2(const float *row, const float *next)
+{
+    return (double)row[0] * (double)next[1] - (double)row[1] * (double)next[0];
+}
+
+/* Returns the determinant of a matrix of three rows, by its minors, which skip a column. */
+static double det_of_3(const float *x)
+{
+    const float outer[] = {x[3], x[5], x[6], x[8]};
+
+    return (double)x[0] * det_of_2(x + 4, x + 7) - (double)x[1] * det_of_2(outer, outer + 2) +
+           (double)x[2] * det_of_2(x + 3, x + 6);
+}
+
+/* Returns the determinant of a matrix. `work` is for a copy of it. */
+static double det_of(const float *x, size_t size, double *work)
+{
+    if (size == 2 || size == 3) {
+        const double sum = size == 2 ? det_of_2(x, x + 2) : det_of_3(x);
+
+        if (isfinite(sum)) {
+            return sum;
+        }
+    }
+    for (size_t i = 0; i < size * size; i++) {
+        work[i] = (double)x[i];
+    }
+    return det_eliminate(work, size);
+}
+
 /*
  * Computes the outputs:
  *
@@ -96,17 +127,14 @@ static const char *det_compute(const struct det_inputs *inputs, const struct det
         return "y must have an element for each matrix";
     }
 
-    double *matrix = (double *)malloc((elements + 1) * sizeof *matrix); /* also of no elements */
-    if (matrix == NULL) {
+    double *work = (double *)malloc((elements + 1) * sizeof *work); /* also of no elements */
+    if (work == NULL) {
         return "out of memory";
     }
     for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < elements; j++) {
-            matrix[j] = x->float32[i * elements + j];
-        }
-        y->float32[i] = (float)det_eliminate(matrix, size);
+        y->float32[i] = (float)det_of(x->float32 + i * elements, size, work);
     }
-    free(matrix);
+    free(work);
     return NULL;
 }
 

@@ -185,8 +185,9 @@ static void lppool_compute_row(const struct lppool_layout *layout, const float *
 {
     const struct lppool_dimension *slices = &layout->dimensions[0], *rows = &layout->dimensions[1];
     const int64_t width = layout->dimensions[2].image;
-    double sums[LPPOOL_COLUMNS] = {0.0};
+    double sums[LPPOOL_COLUMNS];
 
+    memset(sums, 0, (size_t)(end - first) * sizeof *sums); /* most rows are far shorter */
     for (int64_t i = 0; i < slices->kernel; i++) {
         const int64_t slice = window[0] * slices->stride - slices->pad + i * slices->dilation;
 

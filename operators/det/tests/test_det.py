@@ -20,8 +20,9 @@ CASES = [
 ]
 SINGULAR = cases(shapes=[{"x": (4, 4)}], values=[ramp()], dtype="float32")
 NOT_FINITE = [
-    Case(str(element), {"x": np.array([[[element]]], np.float32)})
-    for element in (np.inf, -np.inf, np.nan)
+    Case(f"1, ..., {last} of {side}", {"x": np.diag(np.float32([1] * (side - 1) + [last]))})
+    for last in (np.inf, -np.inf, np.nan)
+    for side in (1, 2, 3)
 ]
 
 

@@ -19,5 +19,5 @@ static inline float acosh_of(float input, const struct acosh_params *params)
     const bool is_large = input > 1.0e9f;
     const float root = opkit_sqrt(t * (t + 2.0f));
 
-    return opkit_log1p_positive(is_large ? input : t + root) + (is_large ? ACOSH_LN2 : 0.0f);
+    return opkit_log1p(is_large ? input : t + root) + (is_large ? ACOSH_LN2 : 0.0f);
 }

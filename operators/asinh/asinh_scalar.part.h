@@ -19,7 +19,7 @@ static inline float asinh_of(float input, const struct asinh_params *params)
     const float m = fabsf(input);
     const bool is_large = m > 1.0e9f;
     const float more = m * m / (1.0f + opkit_sqrt(m * m + 1.0f));
-    const float logarithm = opkit_log1p_positive(is_large ? m : m + more);
+    const float logarithm = opkit_log1p(is_large ? m : m + more);
 
     return copysignf(logarithm + (is_large ? ASINH_LN2 : 0.0f), input);
 }

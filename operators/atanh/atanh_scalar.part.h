@@ -12,7 +12,6 @@ static inline float atanh_of(float input, const struct atanh_params *params)
     (void)params;
 
     const float m = fabsf(input);
-    const float rest = m > 1.0f ? NAN : 1.0f - m;
 
-    return copysignf(0.5f * opkit_log1p_positive(2.0f * m / rest), input);
+    return copysignf(0.5f * opkit_log1p(2.0f * m / (1.0f - m)), input);
 }

@@ -21,24 +21,25 @@
 #define MOD_MAX_QUOTIENT 536870912.0 /* 2^29: times a float, it is exact in double */
 
 /*
- * Returns the remainder of a / b, which is the quotient. That is rounded to the nearest integer
- * without a call and a branch, so that compilers vectorize loops; the exact rest, from -|b| / 2 to
- * |b| / 2, gets the right sign by one addition. It is exact for numbers of int32, and for floats
- * with a quotient below MOD_MAX_QUOTIENT.
+ * Returns the remainder of a / b. The quotient is rounded to the nearest integer without a call and
+ * a branch, so that compilers vectorize loops; the exact rest, from -|b| / 2 to |b| / 2, gets the
+ * right sign by one addition. It is exact for numbers of int32, and for floats with a quotient
+ * below MOD_MAX_QUOTIENT.
  */
-static inline double mod_of(double a, double b, double quotient, bool has_sign_of_a)
+static inline double mod_of(double a, double b, bool has_sign_of_a)
 {
-    const double rest = a - ((quotient + MOD_ROUNDER) - MOD_ROUNDER) * b;
+    const double rest = a - ((a / b + MOD_ROUNDER) - MOD_ROUNDER) * b;
     const double sign = has_sign_of_a ? a : b;
-    const bool is_wrong = rest * sign < 0.0;
+    const bool is_wrong = ((rest < 0.0) & (sign > 0.0)) | ((rest > 0.0) & (sign < 0.0));
+    const double result = is_wrong ? rest + copysign(b, sign) : rest;
 
-    return copysign(rest + (is_wrong ? copysign(b, sign) : 0.0), sign);
+    return result == 0.0 ? copysign(0.0, sign) : result;
 }
 
 /* Returns whether mod_of is not exact: a large quotient, a divisor of 0, an infinity or NaN. */
-static inline bool mod_is_extreme(double b, double quotient)
+static inline bool mod_is_extreme(double a, double b)
 {
-    return !((fabs(quotient) < MOD_MAX_QUOTIENT) & (fabs(b) < (double)INFINITY));
+    return !((fabs(a / b) < MOD_MAX_QUOTIENT) & (fabs(b) < (double)INFINITY));
 }
 
 /* Returns the same as mod_of by the C library, for all numbers. */
@@ -70,13 +71,11 @@ OPKIT_ELEMENT_LOOP void mod_float32(const float *a, const float *b, float *c, si
     int extremes = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const double quotient = (double)a[i] / (double)b[i];
-
-        c[i] = (float)mod_of((double)a[i], (double)b[i], quotient, has_sign_of_a);
-        extremes |= mod_is_extreme((double)b[i], quotient);
+        c[i] = (float)mod_of((double)a[i], (double)b[i], has_sign_of_a);
+        extremes |= mod_is_extreme((double)a[i], (double)b[i]);
     }
     for (size_t i = 0; i < count && extremes != 0; i++) {
-        if (mod_is_extreme((double)b[i], (double)a[i] / (double)b[i])) {
+        if (mod_is_extreme((double)a[i], (double)b[i])) {
             c[i] = (float)mod_of_extremes((double)a[i], (double)b[i], has_sign_of_a);
         }
     }
@@ -86,9 +85,7 @@ OPKIT_ELEMENT_LOOP void mod_int32(const int32_t *a, const int32_t *b, int32_t *c
                                   bool has_sign_of_a)
 {
     for (size_t i = 0; i < count; i++) {
-        const double quotient = (double)a[i] / (double)b[i];
-
-        c[i] = (int32_t)mod_of((double)a[i], (double)b[i], quotient, has_sign_of_a);
+        c[i] = (int32_t)mod_of((double)a[i], (double)b[i], has_sign_of_a);
     }
 }
 
@@ -109,10 +106,11 @@ struct mod_block {
     bool has_sign_of_a;
 };
 
-/* Computes a block. `has_sign_of_a` is a constant. */
-OPKIT_ELEMENT_LOOP void mod_compute_types(const struct mod_block *block, size_t count,
-                                          bool has_sign_of_a)
+/* Computes a block. */
+OPKIT_ELEMENT_LOOP void mod_compute_block(const struct mod_block *block, size_t count)
 {
+    const bool has_sign_of_a = block->has_sign_of_a;
+
     if (block->type == OPKIT_FLOAT32) {
         mod_float32((const float *)block->a, (const float *)block->b, (float *)block->c, count,
                     has_sign_of_a);
@@ -122,15 +120,6 @@ OPKIT_ELEMENT_LOOP void mod_compute_types(const struct mod_block *block, size_t 
     } else {
         mod_int64((const int64_t *)block->a, (const int64_t *)block->b, (int64_t *)block->c, count,
                   has_sign_of_a);
-    }
-}
-
-OPKIT_ELEMENT_LOOP void mod_compute_block(const struct mod_block *block, size_t count)
-{
-    if (block->has_sign_of_a) {
-        mod_compute_types(block, count, true);
-    } else {
-        mod_compute_types(block, count, false);
     }
 }
 OPKIT_WIDEST(mod_compute_block, (const struct mod_block *block, size_t count), (block, count))

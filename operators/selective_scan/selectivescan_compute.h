@@ -60,8 +60,7 @@ OPKIT_INLINE void selectivescan_steps(bool has_softplus, const struct selectives
     for (size_t i = 0; has_softplus && i < SELECTIVESCAN_CHANNELS; i++) {
         const float x = delta->items[i];
 
-        delta->items[i] =
-            opkit_at_least(x, 0.0F) + opkit_log1p_positive(opkit_exp(-opkit_magnitude(x)));
+        delta->items[i] = opkit_at_least(x, 0.0F) + opkit_log1p(opkit_exp(-opkit_magnitude(x)));
     }
 }
 

@@ -346,24 +346,16 @@ struct opkit_logarithm {
     float fraction;
 };
 
-/* Splits a float that is not subnormal. */
-static inline struct opkit_logarithm opkit_split_normal(float x)
-{
-    const uint32_t least = 0x3F3504F3U; /* the bits of sqrt(1/2) */
-    const uint32_t bits = opkit_float_bits(x) - least;
-    struct opkit_logarithm split;
-
-    split.power = (int32_t)bits >> 23;
-    split.fraction = opkit_float_from_bits((bits & 0x007FFFFFU) + least) - 1.0F;
-    return split;
-}
-
 static inline struct opkit_logarithm opkit_split_logarithm(float x)
 {
+    const uint32_t least = 0x3F3504F3U; /* the bits of sqrt(1/2) */
     const int subnormal = x < 1.17549435e-38F;
-    struct opkit_logarithm split = opkit_split_normal(subnormal ? x * 33554432.0F : x); /* 2^25 */
+    const float scaled = x * 33554432.0F; /* 2^25 */
+    const uint32_t bits = opkit_float_bits(subnormal ? scaled : x) - least;
+    struct opkit_logarithm split;
 
-    split.power -= subnormal ? 25 : 0;
+    split.power = ((int32_t)bits >> 23) - (subnormal ? 25 : 0);
+    split.fraction = opkit_float_from_bits((bits & 0x007FFFFFU) + least) - 1.0F;
     return split;
 }
 
@@ -400,34 +392,20 @@ static inline float opkit_log(float x)
     return opkit_log_result(x, opkit_log_sum(split.power, split.fraction, 0.0F));
 }
 
-/* Returns ln(1 + x) for finite x above -1, which has the rounded `sum` with 1. */
-static inline float opkit_log1p_of_sum(float x, float sum)
-{
-    const struct opkit_logarithm split = opkit_split_normal(sum);
-    const int is_small = split.power == 0;
-    const float fraction = is_small ? x : split.fraction;
-    const float sum_low = (opkit_at_least(x, 1.0F) - sum) + opkit_at_most(x, 1.0F);
-    /* ln(f + low) is ln f + low / f; 1 / (1 + f) is near to 1 - f. */
-    const uint32_t inverse = 0x3F800000U - ((uint32_t)split.power << 23);
-    const float scale = opkit_at_least(opkit_float_from_bits(inverse), 0.0F); /* 2^-power */
-    const float low = sum_low * scale * (1.0F - fraction);
-
-    return opkit_log_sum(split.power, fraction, is_small ? 0.0F : low);
-}
-
 /* Returns the natural logarithm of 1 + x. */
 static inline float opkit_log1p(float x)
 {
     const float sum = 1.0F + x;
-    const float result = opkit_log_result(sum, opkit_log1p_of_sum(x, sum));
-    return opkit_magnitude(x) < 2.9e-8F ? x : result; /* also keeps -0 and subnormals */
-}
-
-/* Returns the same in less time, for x from 0 on and NaN; of negative ones, it is arbitrary. */
-static inline float opkit_log1p_positive(float x)
-{
-    const float result = opkit_log1p_of_sum(x, 1.0F + x);
-    return x < opkit_infinity() ? result : x;
+    const float sum_low = x > 1.0F ? (x - sum) + 1.0F : (1.0F - sum) + x;
+    const struct opkit_logarithm split = opkit_split_logarithm(sum);
+    const int is_small = split.power == 0;
+    const float fraction = is_small ? x : split.fraction;
+    /* ln(f + low) is ln f + low / f; 1 / (1 + f) is near to 1 - f. */
+    const uint32_t scale = split.power > 126 ? 1U : (uint32_t)(127 - split.power);
+    const float low = sum_low * opkit_power_of_two(scale) * (1.0F - fraction);
+    const float result = opkit_log_sum(split.power, fraction, is_small ? 0.0F : low);
+    const float checked = opkit_log_result(sum, result);
+    return opkit_magnitude(x) < 2.9e-8F ? x : checked; /* also keeps -0 and subnormals */
 }
 
 /* ---- Trigonometric functions ----------------------------------------------------------------- */

@@ -12,21 +12,23 @@
 
 /*
  * Defines the loop of one type, whose bits `bits` holds. A shift of all bits, or by a negative
- * count, is one of all bits but one, and another one of one bit.
+ * count, leaves no bit but, to the right, copies of a sign.
  */
 #define BITSHIFT_LOOP(name, type, bits)                                               \
     OPKIT_ELEMENT_LOOP void name(const type *x, const type *y, type *z, size_t count, \
                                  bool is_left)                                        \
     {                                                                                 \
         const bits last = 8 * sizeof(type) - 1;                                       \
+        const bool has_sign = (type)~0 < (type)1;                                     \
                                                                                       \
         for (size_t i = 0; i < count; i++) {                                          \
-            const bits rest = (bits)y[i] > last;                                      \
-            const bits shift = rest ? last : (bits)y[i];                              \
-            const bits left = (bits)((bits)((bits)x[i] << shift) << rest);            \
-            const type right = (type)((type)(x[i] >> shift) >> rest);                 \
+            const bool is_part = (bits)y[i] <= last;                                  \
+            const bits shift = (bits)y[i] & last;                                     \
+            const bits left = (bits)((bits)x[i] << shift);                            \
+            const type right = (type)(x[i] >> shift);                                 \
+            const type signs = has_sign ? (type)(x[i] >> last) : (type)0;             \
                                                                                       \
-            z[i] = is_left ? (type)left : right;                                      \
+            z[i] = is_left ? (type)(is_part ? left : 0) : (is_part ? right : signs);  \
         }                                                                             \
     }
 

@@ -58,6 +58,7 @@ _OTHER_WAYS = {
     "acos": "atan2(sqrt(1.0f - (x) * (x)), x)",
     "asin": "atan2(x, sqrt(1.0f - (x) * (x)))",
     "atan": "atan2(x, 1.0f)",
+    "ceil": "(-floor(-(x)))",
     "cosh": "(0.5f * (exp(x) + exp(-(x))))",
     "exp": "exp2((x) * 1.44269504f)",
     "log": "(log2(x) * 0.693147181f)",

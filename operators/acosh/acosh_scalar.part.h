@@ -15,7 +15,8 @@ static inline float acosh_of(float input, const struct acosh_params *params)
 {
     (void)params;
 
-    const float t = input < 1.0f ? -1.0f : input - 1.0f; /* NaN, the root of -1, below 1 */
+    const float above = input - 1.0f;
+    const float t = above < -1.0f ? -1.0f : above; /* below 0, the root is NaN */
     const bool is_large = input > 1.0e9f;
     const float root = opkit_sqrt(t * (t + 2.0f));
 

@@ -346,16 +346,24 @@ struct opkit_logarithm {
     float fraction;
 };
 
-static inline struct opkit_logarithm opkit_split_logarithm(float x)
+/* For x from 2^-126, and 0. */
+static inline struct opkit_logarithm opkit_split_normal(float x)
 {
     const uint32_t least = 0x3F3504F3U; /* the bits of sqrt(1/2) */
-    const int subnormal = x < 1.17549435e-38F;
-    const float scaled = x * 33554432.0F; /* 2^25 */
-    const uint32_t bits = opkit_float_bits(subnormal ? scaled : x) - least;
+    const uint32_t bits = opkit_float_bits(x) - least;
     struct opkit_logarithm split;
 
-    split.power = ((int32_t)bits >> 23) - (subnormal ? 25 : 0);
+    split.power = (int32_t)bits >> 23;
     split.fraction = opkit_float_from_bits((bits & 0x007FFFFFU) + least) - 1.0F;
+    return split;
+}
+
+static inline struct opkit_logarithm opkit_split_logarithm(float x)
+{
+    const int subnormal = x < 1.17549435e-38F;
+    struct opkit_logarithm split = opkit_split_normal(subnormal ? x * 33554432.0F : x);
+
+    split.power -= subnormal ? 25 : 0; /* 33554432 is 2^25 */
     return split;
 }
 
@@ -380,8 +388,9 @@ static inline float opkit_log_sum(int32_t power, float fraction, float low)
 /* Returns the result of a logarithm whose argument, x, starts at 0. */
 static inline float opkit_log_result(float x, float result)
 {
-    const float outside = x == 0.0F ? -opkit_infinity() : opkit_nan();
-    const float inside = x < opkit_infinity() ? result : x;
+    /* A NaN with all bits: choices of them are an instruction less. */
+    const float outside = x == 0.0F ? -opkit_infinity() : opkit_float_from_bits(0xFFFFFFFFU);
+    const float inside = x > 3.40282347e38F ? x : result;
     return x > 0.0F ? inside : outside;
 }
 
@@ -396,16 +405,17 @@ static inline float opkit_log(float x)
 static inline float opkit_log1p(float x)
 {
     const float sum = 1.0F + x;
-    const float sum_low = x > 1.0F ? (x - sum) + 1.0F : (1.0F - sum) + x;
-    const struct opkit_logarithm split = opkit_split_logarithm(sum);
-    const int is_small = split.power == 0;
-    const float fraction = is_small ? x : split.fraction;
+    const float rounded = sum - 1.0F;
+    const float sum_low = (1.0F - (sum - rounded)) + (x - rounded); /* exact */
+    const struct opkit_logarithm split = opkit_split_normal(sum);
     /* ln(f + low) is ln f + low / f; 1 / (1 + f) is near to 1 - f. */
-    const uint32_t scale = split.power > 126 ? 1U : (uint32_t)(127 - split.power);
-    const float low = sum_low * opkit_power_of_two(scale) * (1.0F - fraction);
-    const float result = opkit_log_sum(split.power, fraction, is_small ? 0.0F : low);
+    const int32_t scale = 127 - split.power;
+    const float inverse = opkit_power_of_two((uint32_t)(scale > 0 ? scale : 0));
+    const float low = sum_low * inverse * (1.0F - split.fraction);
+    const float result = opkit_log_sum(split.power, split.fraction, low);
     const float checked = opkit_log_result(sum, result);
-    return opkit_magnitude(x) < 2.9e-8F ? x : checked; /* also keeps -0 and subnormals */
+    const uint32_t sign = opkit_float_bits(x) & OPKIT_SIGN_BIT;
+    return opkit_float_from_bits(opkit_float_bits(checked) | sign); /* of -0 */
 }
 
 /* ---- Trigonometric functions ----------------------------------------------------------------- */

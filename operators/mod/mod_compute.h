@@ -26,20 +26,19 @@
  * right sign by one addition. It is exact for numbers of int32, and for floats with a quotient
  * below MOD_MAX_QUOTIENT.
  */
-static inline double mod_of(double a, double b, bool has_sign_of_a)
+static inline double mod_of(double a, double b, double quotient, bool has_sign_of_a)
 {
-    const double rest = a - ((a / b + MOD_ROUNDER) - MOD_ROUNDER) * b;
+    const double rest = a - ((quotient + MOD_ROUNDER) - MOD_ROUNDER) * b;
     const double sign = has_sign_of_a ? a : b;
-    const bool is_wrong = ((rest < 0.0) & (sign > 0.0)) | ((rest > 0.0) & (sign < 0.0));
-    const double result = is_wrong ? rest + copysign(b, sign) : rest;
+    const double missing = rest * sign < 0.0 ? copysign(b, sign) : 0.0;
 
-    return result == 0.0 ? copysign(0.0, sign) : result;
+    return copysign(rest + missing, sign); /* of 0, too */
 }
 
 /* Returns whether mod_of is not exact: a large quotient, a divisor of 0, an infinity or NaN. */
-static inline bool mod_is_extreme(double a, double b)
+static inline bool mod_is_extreme(double b, double quotient)
 {
-    return !((fabs(a / b) < MOD_MAX_QUOTIENT) & (fabs(b) < (double)INFINITY));
+    return !((fabs(quotient) < MOD_MAX_QUOTIENT) & (fabs(b) < (double)INFINITY));
 }
 
 /* Returns the same as mod_of by the C library, for all numbers. */
@@ -71,11 +70,14 @@ OPKIT_ELEMENT_LOOP void mod_float32(const float *a, const float *b, float *c, si
     int extremes = 0;
 
     for (size_t i = 0; i < count; i++) {
-        c[i] = (float)mod_of((double)a[i], (double)b[i], has_sign_of_a);
-        extremes |= mod_is_extreme((double)a[i], (double)b[i]);
+        const double divisor = (double)b[i];
+        const double quotient = (double)a[i] / divisor;
+
+        c[i] = (float)mod_of((double)a[i], divisor, quotient, has_sign_of_a);
+        extremes |= mod_is_extreme(divisor, quotient);
     }
     for (size_t i = 0; i < count && extremes != 0; i++) {
-        if (mod_is_extreme((double)a[i], (double)b[i])) {
+        if (mod_is_extreme((double)b[i], (double)a[i] / (double)b[i])) {
             c[i] = (float)mod_of_extremes((double)a[i], (double)b[i], has_sign_of_a);
         }
     }
@@ -85,7 +87,9 @@ OPKIT_ELEMENT_LOOP void mod_int32(const int32_t *a, const int32_t *b, int32_t *c
                                   bool has_sign_of_a)
 {
     for (size_t i = 0; i < count; i++) {
-        c[i] = (int32_t)mod_of((double)a[i], (double)b[i], has_sign_of_a);
+        const double dividend = (double)a[i], divisor = (double)b[i];
+
+        c[i] = (int32_t)mod_of(dividend, divisor, dividend / divisor, has_sign_of_a);
     }
 }
 

@@ -53,7 +53,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         results = write(chosen, measurement.nothing_of_ours(Path(folder)), settings)
     if options.record:
-        measurement.record(results)
+        measurement.record(results, options.vectors)
 
 
 if __name__ == "__main__":

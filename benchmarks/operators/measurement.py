@@ -268,14 +268,15 @@ def described(call: Call) -> str:
     )
 
 
-def record(results: Sequence[Result]) -> None:
-    """Write the facts about operators into the library; those of others stay."""
+def record(results: Sequence[Result], widest: str) -> None:
+    """Write the facts about operators into the library, of these vectors; those of others stay."""
     facts = operator_library.measured(EXAMPLES)
     # The last one of an operator stays: its first call.
     for result in reversed(results):
         name = result.operator.spec.name
         facts[name] = Measured(
             onnxruntime=onnxruntime.__version__,
+            vectors=widest,
             rtol=RANDOM[name].rtol,
             atol=RANDOM[name].atol,
             inputs=described(result.call),

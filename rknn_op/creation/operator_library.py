@@ -48,6 +48,7 @@ class Measured:
 
     Attributes:
         onnxruntime: its version.
+        vectors: the widest that onnxruntime took.
         rtol: the relative tolerance of the random calls of the library's tests.
         atol: the absolute one.
         inputs: of the call whose time was measured, with their shapes.
@@ -55,6 +56,7 @@ class Measured:
     """
 
     onnxruntime: str
+    vectors: str
     rtol: float
     atol: float
     inputs: str
@@ -214,8 +216,8 @@ def source_lines(operator: LibraryOperator) -> Iterator[str]:
         yield f"Error: in random calls the results {bound}, compared with {program}."
         times = ", ".join(f"{time:.2f} x with {name}" for name, time in found.times.items())
         yield (
-            f"Speed: the time of the CPU kernel relative to that of {program} is {times}, on one "
-            f"thread of an x86-64 PC ({found.inputs})."
+            f"Speed: the time of the CPU kernel relative to that of {program} with "
+            f"{found.vectors} is {times}, on one thread of an x86-64 PC ({found.inputs})."
         )
 
 

@@ -295,9 +295,9 @@ static inline struct opkit_hyperbolic opkit_split_hyperbolic(float magnitude)
     const struct opkit_exponent split =
         opkit_split_exponent(opkit_at_most(magnitude, 90.0F), OPKIT_BIAS - 3.0F);
     const float grown = opkit_power_of_two(split.rounded);
-    /* 2^-3 / grown / 2^3, or 2^-126 where that is too small for a sum with grown. */
+    /* 2^-3 / grown / 2^3, or 2^-126 where that is smaller: beyond, the bits are 0 or negative. */
     const uint32_t inverse = 0x3E000000U + 0x3E000000U - opkit_float_bits(grown);
-    const float shrunk = opkit_float_from_bits(grown > 1.0e30F ? 0x00800000U : inverse);
+    const float shrunk = opkit_at_least(opkit_float_from_bits(inverse), 1.17549435e-38F);
     const float r = split.rest;
     const float square = r * r;
     struct opkit_hyperbolic parts;
@@ -813,7 +813,7 @@ static inline float opkit_pow(float x, float y)
 /* Returns whether an element's magnitude is larger than a limit; those of NaN and infinity are. */
 static inline int opkit_has_larger(const float *x, size_t count, float limit)
 {
-    int32_t largest = 0;
+    int32_t largest = -1; /* not 0: else clang compares without signs, which SSE2 cannot */
 
     for (size_t i = 0; i < count; i++) {
         const int32_t bits = (int32_t)(opkit_float_bits(x[i]) & ~OPKIT_SIGN_BIT);

@@ -16,6 +16,7 @@
 
 #include "generated/rotaryembedding.h"
 #include "include/opkit/compute/elementwise.h"
+#include "include/opkit/compute/rotary.h"
 
 /* The sizes of a call. */
 struct rotaryembedding_sizes {
@@ -120,30 +121,6 @@ static const char *rotaryembedding_check_ids(const struct opkit_tensor *ids,
     return NULL;
 }
 
-/* Rotates pairs: one of the first half of the features, one of the second half. */
-static inline void rotaryembedding_rotate_halves(const float *__restrict__ x,
-                                                 const float *__restrict__ cosines,
-                                                 const float *__restrict__ sines, size_t pairs,
-                                                 float *__restrict__ y)
-{
-    for (size_t i = 0; i < pairs; i++) {
-        y[i] = cosines[i] * x[i] - sines[i] * x[pairs + i];
-        y[pairs + i] = sines[i] * x[i] + cosines[i] * x[pairs + i];
-    }
-}
-
-/* Rotates pairs of neighbors. */
-static inline void rotaryembedding_rotate_neighbors(const float *__restrict__ x,
-                                                    const float *__restrict__ cosines,
-                                                    const float *__restrict__ sines, size_t pairs,
-                                                    float *__restrict__ y)
-{
-    for (size_t i = 0; i < pairs; i++) {
-        y[2 * i] = cosines[i] * x[2 * i] - sines[i] * x[2 * i + 1];
-        y[2 * i + 1] = sines[i] * x[2 * i] + cosines[i] * x[2 * i + 1];
-    }
-}
-
 /* Rotates all tokens. */
 OPKIT_ELEMENT_LOOP void rotaryembedding_run(const struct rotaryembedding_inputs *inputs,
                                             const struct rotaryembedding_sizes *sizes,
@@ -164,14 +141,7 @@ OPKIT_ELEMENT_LOOP void rotaryembedding_run(const struct rotaryembedding_inputs 
             const float *cosines = inputs->cos_cache.float32 + row * sizes->pairs;
             const float *sines = inputs->sin_cache.float32 + row * sizes->pairs;
 
-            if (is_interleaved) {
-                rotaryembedding_rotate_neighbors(x, cosines, sines, sizes->pairs, y);
-            } else {
-                rotaryembedding_rotate_halves(x, cosines, sines, sizes->pairs, y);
-            }
-            if (copied > 0) {
-                memcpy(y + 2 * sizes->pairs, x + 2 * sizes->pairs, copied * sizeof *y);
-            }
+            opkit_rotate_token(x, cosines, sines, sizes->pairs, copied, is_interleaved, y);
             x += sizes->features;
             y += sizes->features;
         }

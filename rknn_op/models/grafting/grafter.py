@@ -181,20 +181,17 @@ class Grafter:
         tensor = self._at(node, name)
         if tensor is not None and not tensor.is_empty:
             return tensor.name
-        formal = input_names(self.schema) if self.schema else []
-        if not required("onnx").defs.has(node.op_type):  # the names are those of op.yml
-            formal = [each.name for each in self.custom.spec.inputs]
+        if required("onnx").defs.has(node.op_type):
+            formal = dict(enumerate(input_names(self.schema) if self.schema else []))
+        else:  # the names are those of op.yml
+            formal = {position: each for each, position in self.inputs.items()}
         present = {
             formal[position]: each
             for position, each in enumerate(node.inputs)
-            if each is not None and position < len(formal)
+            if each is not None and position in formal
         }
-        position = self.inputs.get(name, -1)
-        own = (
-            formal[position]
-            if 0 <= position < len(formal)
-            else next((each for each in formal if each.lower() == name.lower()), "")
-        )
+        known = (each for each in formal.values() if each.lower() == name.lower())
+        own = formal.get(self.inputs.get(name, -1), next(known, name))
         try:
             value = optional_inputs.value(node.op_type, own, present, node.attributes)
         except optional_inputs.UnknownShapeError as error:

@@ -127,6 +127,61 @@ INVALID_ATTENTION: list[tuple[dict[str, Array], dict[str, Any], str]] = [
 ]
 
 
+GROUP_PAST, ROTARY = zeros(2, 2, 5, 8), zeros(8, 4)
+GROUPS = {
+    "query": zeros(2, 3, 32),
+    **dict.fromkeys(("key", "value"), zeros(2, 3, 16)),
+    **dict.fromkeys(("past_key", "past_value"), GROUP_PAST),
+    "seqlens_k": np.array([7, 7], np.int32),
+    **dict.fromkeys(("cos_cache", "sin_cache"), ROTARY),
+    "position_ids": np.zeros((2, 3), np.int64),
+    "attention_bias": zeros(1),
+    "head_sink": zeros(1),
+}
+GROUP_SIZES: dict[str, Any] = {
+    "num_heads": 4,
+    "kv_num_heads": 2,
+    "total_sequence_length": 8,
+    "do_rotary": 1,
+}
+INVALID_GROUPS: list[tuple[dict[str, Array], dict[str, Any], str]] = [
+    ({}, {"num_heads": 3}, "num_heads must be a multiple of kv_num_heads"),
+    ({"query": zeros(6, 32)}, {}, "query must be"),
+    ({"query": zeros(2, 3, 33)}, {}, "query must be"),
+    ({"query": zeros(2, 3, 4 * 769)}, {}, "heads must have 1 to 768 features"),
+    ({"key": zeros(2, 4, 16)}, {}, "key and value must be"),
+    ({"query": zeros(2, 3, 64), "key": zeros(1)}, {}, "key and value must be"),
+    ({"value": zeros(1)}, {}, "key and value must be"),
+    ({"past_key": zeros(2, 2, 6, 8)}, {}, "past_key and past_value must be"),
+    ({"past_key": zeros(2, 2, 5, 7)}, {}, "past_key and past_value must be"),
+    ({"past_value": zeros(1)}, {}, "past_key and past_value must be"),
+    ({}, {"total_sequence_length": 7}, "total_sequence_length must be"),
+    ({}, {"total_sequence_length": 2}, "total_sequence_length must be"),
+    ({"seqlens_k": zeros(3, dtype=np.int32)}, {}, "seqlens_k must be"),
+    ({"seqlens_k": np.array([7, 8], np.int32)}, {}, "seqlens_k must be from 0"),
+    ({"seqlens_k": np.array([-1, 0], np.int32)}, {}, "seqlens_k must be from 0"),
+    (dict.fromkeys(("cos_cache", "sin_cache"), zeros(8, 5)), {}, "cos_cache and sin_cache must"),
+    ({"cos_cache": zeros(1)}, {}, "cos_cache and sin_cache must"),
+    ({"sin_cache": zeros(7, 4)}, {}, "cos_cache and sin_cache must"),
+    ({"position_ids": zeros(2, 1, dtype=np.int64)}, {}, "position_ids must be"),
+    ({"position_ids": np.full((2, 3), 8)}, {}, "positions must be rows of cos_cache"),
+    ({"position_ids": np.full((2, 3), -1)}, {}, "positions must be rows of cos_cache"),
+    ({}, {"local_window_size": 0}, "local_window_size must be -1 or above 0"),
+    ({"attention_bias": zeros(2, 2, 3, 8)}, {}, "attention_bias must be"),
+    ({"attention_bias": zeros(2, 4, 3, 7)}, {}, "attention_bias must be"),
+    ({"attention_bias": zeros(4, 3, 8)}, {}, "attention_bias must be"),
+    ({"head_sink": zeros(2)}, {}, "head_sink must be"),
+]
+
+
+def group_outputs(call: Mapping[str, Array], params: Any) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the outputs by the shape rule, also of an invalid call."""
+    heads, kv_heads = params["num_heads"], params["kv_num_heads"]
+    size = call["query"].shape[-1] // (heads + (2 * kv_heads if call["key"].ndim == 1 else 0))
+    present = (2, kv_heads, max(call["past_key"].shape[2], params["total_sequence_length"]), size)
+    return {"output": (2, 3, heads * size), "present_key": present, "present_value": present}
+
+
 def attention_outputs(inputs: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
     """Return the shapes of the outputs by the shape rule, also of an invalid call."""
     heads, rows, size = inputs["k"].shape[1:]
@@ -163,6 +218,11 @@ INVALID = [
     InvalidCall("Attention", call, params, attention_outputs(call), problem)
     for inputs, params, problem in INVALID_ATTENTION
     for call in [{**ATTENTION, **inputs}]
+]
+INVALID += [
+    InvalidCall("GroupQueryAttention", call, params, group_outputs(call, params), problem)
+    for inputs, changes, problem in INVALID_GROUPS
+    for call, params in [(GROUPS | inputs, GROUP_SIZES | changes)]
 ]
 
 TABLE = Table(

@@ -341,7 +341,8 @@ def test_unsuitable_operators_are_of_onnx_and_not_of_the_library() -> None:
     listed = unsuitable.remedies()
     domains = ("", unsuitable.TRAINING)
     has = onnx.defs.has
-    assert [each for each in listed if not any(has(each, domain) for domain in domains)] == []
+    others = [each for each in listed if not any(has(each, domain) for domain in domains)]
+    assert others == ["InverseMelScale"]  # of torchaudio
     library = {each.spec.name for each in operators(EXAMPLES) if "rknn2" in each.spec.runtimes}
     assert library
     assert library & {*listed} == set()

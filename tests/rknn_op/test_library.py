@@ -152,6 +152,11 @@ def test_reason_of_one_operator(name: str) -> None:
     assert max(map(len, lines)) <= 80
 
 
+def test_reason_of_an_operator_that_onnx_lacks() -> None:
+    found = " ".join(succeeded("library", "--why", "InverseMelScale").stdout.split())
+    assert "multiply by the bank's pseudoinverse, a constant MatMul, and" in found
+
+
 def test_reason_without_onnx(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in the environment of a user's first command."""
     monkeypatch.setitem(sys.modules, "onnx", None)

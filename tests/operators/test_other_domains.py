@@ -97,7 +97,7 @@ def group_calls(draw: Any) -> Call:
     rows, batches = draw(st.sampled_from([(1, 3), (queries, 1)]))
     batches = batches if kind in ("grown", "buffer") else 2
     past = draw(st.integers(rows, 150)) if kind in ("grown", "buffer") else 0
-    total = past + rows if kind == "grown" else past or rows
+    total = past + rows if kind == "grown" else draw(st.integers(rows, max(past, rows)))
     heads, size, flag = kv_heads * group, 16 * draw(st.integers(1, 2)), st.booleans()
     random = np.random.default_rng(draw(st.integers(0, 99)))
 

@@ -71,7 +71,7 @@ def random_cases(dtype):
         random_case(40, [40], local_window_size=1, head_sink=(4,), **of),
         random_case(5, [5, 3], causal=0, **of),
         random_case(2, [7], past=5, attention_bias=(1, 1, 2, 7), softcap=2.0, **of),
-        random_case(2, [7, 5], past=5, attention_bias=(2, 4, 2, 7), head_sink=(4,), **of),
+        random_case(2, [7, 5], past=9, attention_bias=(2, 4, 2, 7), head_sink=(4,), **of),
         random_case(3, [3, 3], attention_bias=(1, 4, 3, 3), smooth_softmax=1, **of),
         random_case(20, [20, 19], attention_bias=(2, 1, 20, 20), smooth_softmax=1, **of),
     ]

@@ -324,9 +324,9 @@ static const char *groupqueryattention_compute(const struct groupqueryattention_
                              is_packed ? packed + kv_columns : inputs->value.float32, kv_width, 0,
                              &outputs->present_value);
 
-    const size_t rows = sizes->batches * sizes->queries;
-    const size_t rotated = call.pairs > 0 ? rows * columns : 0;
-    int64_t *used = (int64_t *)malloc(sizes->batches * sizeof *used + rotated * sizeof(float) + 1);
+    const size_t tokens = sizes->batches * sizes->queries * sizes->heads;
+    int64_t *used =
+        (int64_t *)malloc(sizes->batches * sizeof *used + tokens * features * sizeof(float) + 1);
     if (used == NULL) {
         return "out of memory";
     }
@@ -334,7 +334,7 @@ static const char *groupqueryattention_compute(const struct groupqueryattention_
     for (size_t i = 0; i < sizes->batches; i++) {
         used[i] = (int64_t)inputs->seqlens_k.int32[i] + 1;
     }
-    for (size_t i = 0; i * features < rotated; i++) {
+    for (size_t i = 0; i < tokens; i++) {
         const size_t row = i / sizes->heads, head = i % sizes->heads;
 
         groupqueryattention_rotate(&call, row / sizes->queries, row % sizes->queries, call.pairs,
@@ -348,7 +348,7 @@ static const char *groupqueryattention_compute(const struct groupqueryattention_
         params->scale == 0.0F ? (float)(1.0 / sqrt((double)features)) : params->scale;
     task.scale = scale * OPKIT_PER_LN2;
     task.softcap = params->softcap * OPKIT_PER_LN2;
-    task.q = rotated > 0 ? q : inputs->query.float32;
+    task.q = q;
     task.k = outputs->present_key.float32;
     task.v = outputs->present_value.float32;
     task.y = outputs->output.float32;
@@ -356,10 +356,6 @@ static const char *groupqueryattention_compute(const struct groupqueryattention_
     task.y_steps.head = features;
     task.y_steps.row = columns;
     task.q_steps = task.y_steps;
-    if (rotated == 0) {
-        task.q_steps.batch = sizes->queries * width;
-        task.q_steps.row = width;
-    }
     opkit_attention_run_all(&task);
     free(used);
     return NULL;

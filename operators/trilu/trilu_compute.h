@@ -13,7 +13,8 @@
 #include "generated/trilu.h"
 
 enum {
-    TRILU_BLOCK = 8192 /* bytes of rows copied at once: memcpy is slower for fewer */
+    TRILU_BLOCK = 8192, /* bytes of rows copied at once: memcpy is slower for fewer */
+    TRILU_MASK = 512 /* bytes of a mask, or those of a matrix: more take longer to make */
 };
 
 /* The triangles of matrices. */
@@ -52,7 +53,8 @@ static void trilu_clear(const struct trilu_shape *shape, size_t first, size_t co
 static void trilu_mask(const struct trilu_shape *shape, const uint8_t *x, size_t count, uint8_t *y)
 {
     const size_t pitch = shape->columns * shape->element;
-    const size_t most = TRILU_BLOCK / (pitch * shape->rows) * shape->rows;
+    const size_t matrix = pitch * shape->rows, matrices = (TRILU_MASK + matrix - 1) / matrix;
+    const size_t most = matrices * shape->rows;
     const size_t rows = count < most ? count : most, size = count * pitch;
     uint8_t mask[TRILU_BLOCK];
 

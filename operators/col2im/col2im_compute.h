@@ -131,37 +131,48 @@ static bool col2im_find_blocks(struct col2im_layout *layout, size_t element)
 
 /* Pixels side by side. */
 typedef float col2im_vector __attribute__((vector_size(COL2IM_LANES * sizeof(float))));
+typedef float col2im_pair __attribute__((vector_size(2 * sizeof(float))));
 
-/* Adds elements to pixels. */
-static inline void col2im_add_vector(const float *x, float *y)
-{
-    col2im_vector elements, pixels;
+/* Defines a function that adds elements, as many as a vector has, to pixels. */
+#define COL2IM_ADD(name, vector)                      \
+    static inline void name(const float *x, float *y) \
+    {                                                 \
+        vector elements, pixels;                      \
+                                                      \
+        memcpy(&elements, x, sizeof elements);        \
+        memcpy(&pixels, y, sizeof pixels);            \
+        pixels += elements;                           \
+        memcpy(y, &pixels, sizeof pixels);            \
+    }
 
-    memcpy(&elements, x, sizeof elements);
-    memcpy(&pixels, y, sizeof pixels);
-    pixels += elements;
-    memcpy(y, &pixels, sizeof pixels);
-}
+COL2IM_ADD(col2im_add_vector, col2im_vector)
+COL2IM_ADD(col2im_add_pair, col2im_pair)
 
 /* Adds a run of elements to pixels, `stride` apart. */
 static inline void col2im_add(const float *x, float *y, size_t count, size_t stride)
 {
     size_t i = 0;
 
-    if (stride == 1) {
-        for (; i + 2 * COL2IM_LANES <= count; i += 2 * COL2IM_LANES) {
-            col2im_add_vector(x + i, y + i);
-            col2im_add_vector(x + i + COL2IM_LANES, y + i + COL2IM_LANES);
-        }
-        for (; i + COL2IM_LANES <= count; i += COL2IM_LANES) {
-            col2im_add_vector(x + i, y + i);
-        }
+    if (stride != 1) {
         for (; i < count; i++) {
-            y[i] += x[i];
+            y[i * stride] += x[i];
         }
+        return;
     }
-    for (; i < count; i++) {
-        y[i * stride] += x[i];
+    for (; i + 2 * COL2IM_LANES <= count; i += 2 * COL2IM_LANES) {
+        col2im_add_vector(x + i, y + i);
+        col2im_add_vector(x + i + COL2IM_LANES, y + i + COL2IM_LANES);
+    }
+    for (; i + COL2IM_LANES <= count; i += COL2IM_LANES) {
+        col2im_add_vector(x + i, y + i);
+    }
+    /* Not in a loop, which clang would make longer than the rest is. */
+    if (i + 2 <= count) {
+        col2im_add_pair(x + i, y + i);
+        i += 2;
+    }
+    if (i < count) {
+        y[i] += x[i];
     }
 }
 
@@ -170,15 +181,23 @@ static void col2im_add_plane(const struct col2im_layout *layout, const float *x,
 {
     const struct col2im_dimension *rows = &layout->dimensions[layout->count - 2];
     const struct col2im_dimension *columns = &layout->dimensions[layout->count - 1];
-    const size_t count = (size_t)(columns->end - columns->begin);
+    /* In variables, because stores of pixels might change the layout, for all a compiler knows. */
+    const size_t stride = (size_t)columns->stride, blocks = (size_t)columns->blocks;
+    const size_t pitch = (size_t)(rows->stride * columns->image);
+    size_t count = (size_t)(columns->end - columns->begin);
+    size_t left = (size_t)(rows->end - rows->begin);
 
     x += rows->begin * columns->blocks + columns->begin;
     y += (rows->begin * rows->stride + rows->shift) * columns->image +
          columns->begin * columns->stride + columns->shift;
-    for (int64_t row = rows->begin; row < rows->end; row++) {
-        col2im_add(x, y, count, (size_t)columns->stride);
-        x += columns->blocks;
-        y += rows->stride * columns->image;
+    if (count == blocks && count == pitch && stride == 1) { /* whole rows are side by side */
+        count *= left;
+        left = 1;
+    }
+    for (; left > 0; left--) {
+        col2im_add(x, y, count, stride);
+        x += blocks;
+        y += pitch;
     }
 }
 

@@ -16,6 +16,7 @@ GEOMETRIES = [  # blocks, params
     (15, {"image_shape": [6, 7], "block_shape": [2, 3], "dilations": [4, 2], "pads": [0, 1, 1, 1]}),
     (12, {"image_shape": [4, 4], "block_shape": [1, 2], "pads": [0, 3, 0, 0], "strides": [2, 1]}),
     (6, {"image_shape": [6], "block_shape": [3], "pads": [1, 1]}),
+    (12, {"image_shape": [3, 4], "block_shape": [2, 1], "pads": [0, 1, 0, 1]}),  # blocks outside
     (70, {"image_shape": [4, 39], "block_shape": [3, 5]}),
     (33, {"image_shape": [41], "block_shape": [6], "dilations": [2], "pads": [1, 1]}),
     (24, {"image_shape": [3, 4, 5], "block_shape": [2, 2, 2]}),

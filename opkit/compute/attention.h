@@ -767,7 +767,7 @@ static inline void opkit_attention_run_baseline(const void *context, size_t begi
 OPKIT_AVX2 static void opkit_attention_run_avx2(const void *context, size_t begin, size_t end)
 {
     opkit_attention_run((const struct opkit_attention_task *)context, begin, end,
-                        OPKIT_ATTENTION_QUERIES, 0, OPKIT_ATTENTION_TILE);
+                        OPKIT_ATTENTION_QUERIES, OPKIT_ATTENTION_LANES, OPKIT_ATTENTION_TILE);
 }
 #endif
 

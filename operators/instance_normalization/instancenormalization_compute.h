@@ -34,33 +34,22 @@ static const char *instancenormalization_check(const struct instancenormalizatio
     return output->size == input->size ? NULL : "output must have the shape of input";
 }
 
-OPKIT_ELEMENT_LOOP void
-instancenormalization_run(const struct instancenormalization_inputs *inputs, float epsilon,
-                          const struct instancenormalization_outputs *outputs)
+/* Computes a channel of an image. */
+OPKIT_ELEMENT_LOOP void instancenormalization_normalize(const float *x, size_t count, float epsilon,
+                                                        float scale, float bias, float *y)
 {
-    const size_t channels = inputs->input.shape[1];
-    const size_t planes = inputs->input.shape[0] * channels;
-    const size_t count = inputs->input.size / planes;
+    const struct opkit_statistics channel = opkit_measure(x, count);
+    const double factor = (double)scale / sqrt(channel.variance + (double)epsilon);
+    const float slope = (float)factor;
+    const float offset = (float)((double)bias - channel.rest * factor);
 
-    for (size_t plane = 0; plane < planes; plane++) {
-        const float *x = inputs->input.float32 + plane * count;
-        float *y = outputs->output.float32 + plane * count;
-        const struct opkit_statistics found = opkit_measure(x, count);
-        const double scale = (double)inputs->scale.float32[plane % channels];
-        const double factor = scale / sqrt(found.variance + (double)epsilon);
-        const float slope = (float)factor;
-        const float offset =
-            (float)((double)inputs->b.float32[plane % channels] - found.rest * factor);
-
-        for (size_t i = 0; i < count; i++) {
-            y[i] = (x[i] - found.center) * slope + offset;
-        }
+    for (size_t i = 0; i < count; i++) {
+        y[i] = (x[i] - channel.center) * slope + offset;
     }
 }
-OPKIT_WIDEST(instancenormalization_run,
-             (const struct instancenormalization_inputs *inputs, float epsilon,
-              const struct instancenormalization_outputs *outputs),
-             (inputs, epsilon, outputs))
+OPKIT_WIDEST(instancenormalization_normalize,
+             (const float *x, size_t count, float epsilon, float scale, float bias, float *y),
+             (x, count, epsilon, scale, bias, y))
 
 /*
  * Computes the outputs:
@@ -77,11 +66,22 @@ static const char *instancenormalization_compute(const struct instancenormalizat
                                                  const struct instancenormalization_params *params,
                                                  struct instancenormalization_outputs *outputs)
 {
+    const struct opkit_tensor *input = &inputs->input;
+
     const char *problem = instancenormalization_check(inputs, &outputs->output);
     if (problem != NULL) {
         return problem;
     }
-    instancenormalization_run_widest(inputs, params->epsilon, outputs);
+
+    const size_t planes = input->shape[0] * input->shape[1];
+    const size_t count = input->size / planes;
+    for (size_t plane = 0; plane < planes; plane++) {
+        const size_t channel = plane % input->shape[1];
+
+        instancenormalization_normalize_widest(
+            input->float32 + plane * count, count, params->epsilon, inputs->scale.float32[channel],
+            inputs->b.float32[channel], outputs->output.float32 + plane * count);
+    }
     return NULL;
 }
 

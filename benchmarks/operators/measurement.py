@@ -106,7 +106,7 @@ def columns_of(operator: LibraryOperator, widest: str) -> list[str]:
     """Return the columns with a time of their own: the widest, if the kernel chooses vectors."""
     math = operator.files(operator.spec)[operator.spec.math_file]
     # Or a header has functions for these vectors.
-    names = (b"OPKIT_AVX2", b"_widest", b"/integer_matmul.h", b"/integer_conv.h")
+    names = (b"OPKIT_AVX2", b"_widest", b"/integer_matmul.h", b"/integer_conv.h", b"/attention.h")
     has_wide = operator.spec.elementwise or any(name in math for name in names)
     return [BASELINE, widest] if has_wide else [BASELINE]
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from opkit.common.errors import OpkitError
 from opkit.common.text import printable, shortened
 from opkit.runtimes import available
+from rknn_op.creation.operator_library import in_library
 from rknn_op.known_targets import runtime_of_target
 from rknn_op.messages import step
 from rknn_op.models import unsuitable as unsuitable_operators
@@ -21,6 +22,7 @@ from rknn_op.models.rewriting.candidates import Candidates, candidates
 from rknn_op.models.rewriting.form import own_forms
 from rknn_op.models.toolkits import Answer, Job, build
 from rknn_op.runtimes.models import OperatorList, models_of, toolkit_names
+from rknn_op.template import EXAMPLES
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,11 @@ def scan(model: Model, target: str, operators: OperatorList) -> Scan:
         reason = ""
         if domain not in operators.domains:
             reason = f"{shortened(domain)} is not ONNX's own domain"
-            reason += f"; {WITHOUT_FUSION}" if domain == CONTRIBUTED else ""
+            if domain == CONTRIBUTED:
+                found = in_library(EXAMPLES, op_type)
+                is_there = found is not None and not found.onnx  # ONNX's differ from these
+                library = f"the operator library has it: rknn-op create --library {op_type}"
+                reason += f"; {library if is_there else WITHOUT_FUSION}"
         elif entry in operators.refused:
             reason = f"the converter refuses it: {operators.refused[entry]}"
             ways = ways[:1]

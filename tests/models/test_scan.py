@@ -258,11 +258,19 @@ def test_other_domains_are_missing(tmp_path: Path) -> None:
     assert missing["reason"] == "com.example is not ONNX's own domain"
 
 
-def test_operators_of_onnxruntime_have_a_remedy(tmp_path: Path) -> None:
-    node = helper.make_node("BiasGelu", ["x", "x"], ["y"], domain="com.microsoft")
+@pytest.mark.parametrize(
+    ("op_type", "reason"),
+    [
+        ("BiasGelu", "onnxruntime's optimizer makes this operator of ONNX's own"),
+        ("Attention", "onnxruntime's optimizer makes this operator of ONNX's own"),
+        ("GroupQueryAttention", "the operator library has it: rknn-op create --library Group"),
+    ],
+)
+def test_operators_of_onnxruntime_have_a_remedy(op_type: str, reason: str, tmp_path: Path) -> None:
+    node = helper.make_node(op_type, ["x", "x"], ["y"], domain="com.microsoft")
     proto = model([node], [value("x", [2])], [value("y", [2])], domains=["com.microsoft"])
     [missing] = scanned(saved(proto, tmp_path))["missing"]
-    assert "; onnxruntime's optimizer makes this operator of ONNX's own" in missing["reason"]
+    assert f"is not ONNX's own domain; {reason}" in missing["reason"]
 
 
 @pytest.mark.parametrize(

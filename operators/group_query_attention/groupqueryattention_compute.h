@@ -306,9 +306,15 @@ static const char *groupqueryattention_compute(const struct groupqueryattention_
     call.inputs = inputs;
     call.params = params;
     const char *problem = groupqueryattention_check_types(inputs, outputs);
-    problem = problem != NULL ? problem : groupqueryattention_read(&call);
-    problem = problem != NULL ? problem : groupqueryattention_check_positions(&call);
-    problem = problem != NULL ? problem : groupqueryattention_check(&call, outputs);
+    if (problem == NULL) {
+        problem = groupqueryattention_read(&call);
+    }
+    if (problem == NULL) {
+        problem = groupqueryattention_check_positions(&call);
+    }
+    if (problem == NULL) {
+        problem = groupqueryattention_check(&call, outputs);
+    }
     if (problem != NULL) {
         return problem;
     }

@@ -51,8 +51,12 @@ MEMBER_TYPES = {
 }
 """Element type of a param -> the type of the kernel's member."""
 
-_MACROS = {"opkit_sigmoid": "(1.0f / (1.0f + exp(-(x))))"}
-"""Function of one argument -> its text in OpenCL C."""
+_MACROS = {
+    "opkit_at_least": "((x) < (limit) ? (limit) : (x))",
+    "opkit_at_most": "((x) > (limit) ? (limit) : (x))",
+    "opkit_sigmoid": "(1.0f / (1.0f + exp(-(x))))",
+}
+"""Function of x, or of x and a limit -> its text in OpenCL C."""
 
 _OTHER_WAYS = {
     "acos": "atan2(sqrt(1.0f - (x) * (x)), x)",
@@ -135,7 +139,10 @@ def scalar_in_opencl(spec: OpSpec, text: str, kernel: Kernel) -> str:
     body = re.sub(r"[A-Za-z_]\w*", lambda word: words.get(word[0], word[0]), _body(text))
     body = re.sub(r"\bstatic\s+inline\s+|\binline\s+", "", body)
     body = re.sub(r"^static\s+const\s+", "__constant ", body, flags=re.MULTILINE)
-    lines = [f"#define {name}(x) {macros[name]}" for name in sorted(macros)]
+    lines = [
+        f"#define {name}({'x, limit' if '(limit)' in text else 'x'}) {text}"
+        for name, text in sorted(macros.items())
+    ]
     return "\n".join([*lines, *([""] if lines else []), body])
 
 

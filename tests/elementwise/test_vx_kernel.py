@@ -93,6 +93,13 @@ def test_fast_functions_are_those_of_the_language(name: str) -> None:
     assert f"return {name}(x);" in translated(f"return opkit_{name}_fast(x);", "Soft")
 
 
+@pytest.mark.parametrize(("name", "sign"), [("least", "<"), ("most", ">")])
+def test_limits_pass_nan(name: str, sign: str) -> None:
+    """OpenCL C has fmax and fmin, which return the limit."""
+    text = translated(f"return opkit_at_{name}(x, 1.0f);", "Soft")
+    assert f"#define opkit_at_{name}(x, limit) ((x) {sign} (limit) ? (limit) : (x))\n" in text
+
+
 @pytest.mark.parametrize("name", ["Soft", "O", "Of", "Element"])
 def test_no_function_begins_with_the_name_of_the_kernel(name: str) -> None:
     """A board would take it for a kernel."""
@@ -157,7 +164,8 @@ def test_all_words_compile(tmp_path: Path) -> None:
     calls = []
     for name in [*tables._WORDS, *tables._MACROS]:
         if not name.endswith("_t"):
-            count = 2 if re.search("pow|fmax|fmin|fmod|sign|hypot|remain|fdim|atan2", name) else 1
+            two = "pow|fmax|fmin|fmod|sign|hypot|remain|fdim|atan2|_at_"
+            count = 2 if re.search(two, name) else 1
             count = 3 if name == "fmaf" else count
             arguments = ", ".join(["x"] * count)
             calls.append(f"{name}({'x, 2' if name == 'ldexpf' else arguments})")

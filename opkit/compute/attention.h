@@ -107,9 +107,8 @@ struct opkit_attention_task {
 /* Queries side by side. Arrays of lanes have a row of all of them for each feature or key. */
 struct opkit_attention_group {
     size_t first, count; /* queries; the other lanes repeat the last one */
-    int32_t begin[OPKIT_ATTENTION_MAX_QUERIES]; /* the keys of each query */
-    int32_t end[OPKIT_ATTENTION_MAX_QUERIES];
-    int32_t min_begin, max_begin, min_end, max_end;
+    /* The keys of each query, which rise from one to the next. */
+    int32_t begin[OPKIT_ATTENTION_MAX_QUERIES], end[OPKIT_ATTENTION_MAX_QUERIES];
     float maximum[OPKIT_ATTENTION_MAX_QUERIES], total[OPKIT_ATTENTION_MAX_QUERIES];
     float *q, *sums; /* lanes */
 };
@@ -230,17 +229,20 @@ OPKIT_INLINE void opkit_attention_tile(const float *left, size_t row_step, size_
     }
 }
 
-/* Computes any count of rows of sums, `tile` at a time. */
+/* Computes any count of rows of sums, `tile` at a time; without factors, some rows twice. */
 OPKIT_INLINE void opkit_attention_multiply(const float *left, size_t row_step, size_t term_step,
                                            size_t rows, const float *right, size_t terms,
                                            size_t lanes, size_t tile, const float *factors,
                                            float *sums)
 {
+    const bool repeats = factors == NULL && rows >= tile;
     size_t row = 0;
 
-    for (; row + tile <= rows; row += tile) {
-        opkit_attention_tile(left + row * row_step, row_step, term_step, tile, right, terms, lanes,
-                             factors, sums + row * lanes);
+    for (; row + tile <= rows || (repeats && row < rows); row += tile) {
+        const size_t first = row + tile <= rows ? row : rows - tile;
+
+        opkit_attention_tile(left + first * row_step, row_step, term_step, tile, right, terms,
+                             lanes, factors, sums + first * lanes);
     }
     for (; row + 4 <= rows; row += 4) {
         opkit_attention_tile(left + row * row_step, row_step, term_step, 4, right, terms, lanes,
@@ -259,40 +261,34 @@ static inline size_t opkit_attention_query(const struct opkit_attention_group *g
 }
 
 /* Sets the keys that each query of a group takes, but for attn_mask. */
-static inline void opkit_attention_set_limits(const struct opkit_attention_task *task, size_t batch,
-                                              struct opkit_attention_group *group, size_t lanes)
+OPKIT_INLINE void opkit_attention_set_limits(const struct opkit_attention_task *task, size_t batch,
+                                             struct opkit_attention_group *group, size_t lanes)
 {
-    const int64_t used =
-        task->used_keys == NULL ? (int64_t)task->sizes.keys : task->used_keys[batch];
-    const int64_t offset =
-        task->used_keys == NULL
-            ? (int64_t)task->sizes.past
-            : opkit_attention_max(used - (int64_t)task->sizes.queries, task->min_position);
+    const int64_t queries = (int64_t)task->sizes.queries, keys = (int64_t)task->sizes.keys;
+    const int64_t used = task->used_keys == NULL ? keys : task->used_keys[batch];
+    const int64_t offset = task->used_keys == NULL
+                               ? (int64_t)task->sizes.past
+                               : opkit_attention_max(used - queries, task->min_position);
+    const int64_t position = (int64_t)group->first + offset; /* of the first query */
     const int64_t limit = opkit_attention_min(used, (int64_t)task->mask_keys);
+    const int64_t all = keys + queries; /* before or after any position */
+    const int64_t before = task->left < 0 ? all : opkit_attention_min(task->left, all);
+    const int64_t after = task->is_causal   ? 0
+                          : task->right < 0 ? all
+                                            : opkit_attention_min(task->right, all);
 
-    group->min_begin = group->min_end = INT32_MAX;
-    group->max_begin = group->max_end = 0;
+    /* With numbers of 32 bits, the loop is vectors. */
+    const int32_t begin = (int32_t)opkit_attention_max(position - before, -(int64_t)lanes);
+    const int32_t end = (int32_t)opkit_attention_max(position + after + 1, -(int64_t)lanes);
+    const int32_t last = (int32_t)limit, most = (int32_t)group->count - 1;
+
     for (size_t lane = 0; lane < lanes; lane++) {
-        const int64_t position = (int64_t)opkit_attention_query(group, lane) + offset;
-        int64_t begin = 0, end = limit;
+        const int32_t query = (int32_t)lane < most ? (int32_t)lane : most;
+        const int32_t stop = end + query < last ? end + query : last;
+        const int32_t start = begin + query < stop ? begin + query : stop;
 
-        if (task->is_causal) {
-            end = opkit_attention_min(end, position + 1);
-        }
-        if (task->right >= 0) {
-            end = opkit_attention_min(end, position + task->right + 1);
-        }
-        if (task->left >= 0) {
-            begin = opkit_attention_max(begin, position - task->left);
-        }
-        end = opkit_attention_max(end, 0);
-        begin = opkit_attention_min(begin, end);
-        group->begin[lane] = (int32_t)begin;
-        group->end[lane] = (int32_t)end;
-        group->min_begin = (int32_t)opkit_attention_min(begin, group->min_begin);
-        group->max_begin = (int32_t)opkit_attention_max(begin, group->max_begin);
-        group->min_end = (int32_t)opkit_attention_min(end, group->min_end);
-        group->max_end = (int32_t)opkit_attention_max(end, group->max_end);
+        group->end[lane] = stop > 0 ? stop : 0;
+        group->begin[lane] = start > 0 ? start : 0;
     }
 }
 
@@ -420,7 +416,7 @@ OPKIT_INLINE void opkit_attention_adjust(const struct opkit_attention_task *task
     if (task->mask != NULL) {
         opkit_attention_add_mask(task, block, group, first, count, lanes);
     }
-    if ((int64_t)first < group->max_begin || (int64_t)(first + count) > group->min_end) {
+    if ((int64_t)first < group->begin[lanes - 1] || (int64_t)(first + count) > group->end[0]) {
         opkit_attention_limit(group, block->weights, first, count, lanes);
     }
 }
@@ -447,20 +443,24 @@ OPKIT_INLINE void opkit_attention_add_keys(const struct opkit_attention_task *ta
     }
 }
 
-/* Transposes 4 rows of 4 floats, which are multiplied by factors. */
-OPKIT_INLINE void opkit_attention_transpose(const float *const *from, opkit_attention_quad factors,
-                                            float *const *to)
+/* Transposes the 4 x 4 floats of the first halves of 4 vectors, and those of the second halves. */
+OPKIT_INLINE void opkit_attention_transpose(opkit_attention_vector *rows)
 {
-    opkit_attention_quad rows[4];
+    const opkit_attention_vector a = rows[0], b = rows[1], c = rows[2], d = rows[3];
+    const opkit_attention_vector pairs[] = {
+        {a[0], b[0], a[1], b[1], a[4], b[4], a[5], b[5]},
+        {c[0], d[0], c[1], d[1], c[4], d[4], c[5], d[5]},
+        {a[2], b[2], a[3], b[3], a[6], b[6], a[7], b[7]},
+        {c[2], d[2], c[3], d[3], c[6], d[6], c[7], d[7]},
+    };
 
-    for (size_t i = 0; i < 4; i++) {
-        memcpy(&rows[i], from[i], sizeof rows[i]);
-        rows[i] *= factors;
-    }
-    for (size_t i = 0; i < 4; i++) {
-        const opkit_attention_quad column = {rows[0][i], rows[1][i], rows[2][i], rows[3][i]};
+    for (size_t i = 0; i < 4; i += 2) {
+        const opkit_attention_vector x = pairs[i], y = pairs[i + 1];
+        const opkit_attention_vector first = {x[0], x[1], y[0], y[1], x[4], x[5], y[4], y[5]};
+        const opkit_attention_vector second = {x[2], x[3], y[2], y[3], x[6], x[7], y[6], y[7]};
 
-        memcpy(to[i], &column, sizeof column);
+        rows[i] = first;
+        rows[i + 1] = second;
     }
 }
 
@@ -477,26 +477,35 @@ OPKIT_INLINE void opkit_attention_start(const struct opkit_attention_task *task,
 {
     const size_t features = task->sizes.features, step = task->q_steps.row;
     const float scale = task->scale, sink = opkit_attention_sink(task, block->head);
-    const opkit_attention_quad scales = {scale, scale, scale, scale};
 
     opkit_attention_set_limits(task, block->batch, group, lanes);
-    for (size_t lane = 0; lane < lanes; lane += 4) {
-        const float *rows[] = {q + opkit_attention_query(group, lane) * step,
-                               q + opkit_attention_query(group, lane + 1) * step,
-                               q + opkit_attention_query(group, lane + 2) * step,
-                               q + opkit_attention_query(group, lane + 3) * step};
-        float *to = group->q + lane;
+    for (size_t first = 0; first < lanes; first += OPKIT_ATTENTION_LANES) {
+        const float *rows[OPKIT_ATTENTION_LANES];
+        float *to = group->q + first;
         size_t i = 0;
 
-        for (; i + 4 <= features; i += 4, to += 4 * lanes) {
-            const float *const from[] = {rows[0] + i, rows[1] + i, rows[2] + i, rows[3] + i};
-            float *const columns[] = {to, to + lanes, to + 2 * lanes, to + 3 * lanes};
+        for (size_t lane = 0; lane < OPKIT_ATTENTION_LANES; lane++) {
+            rows[lane] = q + opkit_attention_query(group, first + lane) * step;
+        }
+        for (; i + 4 <= features; i += 4) {
+            opkit_attention_vector columns[4];
 
-            opkit_attention_transpose(from, scales, columns);
+            for (size_t j = 0; j < 4; j++) {
+                float halves[OPKIT_ATTENTION_LANES];
+
+                memcpy(halves, rows[j] + i, sizeof halves / 2);
+                memcpy(halves + 4, rows[j + 4] + i, sizeof halves / 2);
+                memcpy(&columns[j], halves, sizeof halves);
+                columns[j] *= scale;
+            }
+            opkit_attention_transpose(columns);
+            for (size_t j = 0; j < 4; j++, to += lanes) {
+                memcpy(to, &columns[j], sizeof columns[j]);
+            }
         }
         for (; i < features; i++, to += lanes) {
-            for (size_t j = 0; j < 4; j++) {
-                to[j] = rows[j][i] * scale;
+            for (size_t lane = 0; lane < OPKIT_ATTENTION_LANES; lane++) {
+                to[lane] = rows[lane][i] * scale;
             }
         }
     }
@@ -513,6 +522,7 @@ OPKIT_INLINE bool opkit_attention_finish(const struct opkit_attention_task *task
                                          size_t lanes)
 {
     const size_t features = task->sizes.value_features, step = task->y_steps.row;
+    opkit_attention_vector excess = {0}; /* NaN where a sum is not finite */
     float inverse[OPKIT_ATTENTION_MAX_QUERIES];
 
     for (size_t lane = 0; lane < lanes; lane++) {
@@ -521,26 +531,47 @@ OPKIT_INLINE bool opkit_attention_finish(const struct opkit_attention_task *task
         inverse[lane] = total == 0.0F ? 0.0F : 1.0F / total; /* without keys, y is 0 */
     }
     y += group->first * step;
-    for (size_t lane = 0; lane < group->count; lane += 4, y += 4 * step) {
-        const size_t count = group->count - lane < 4 ? group->count - lane : 4;
-        const float *sums = group->sums + lane;
-        opkit_attention_quad factors;
+    for (size_t first = 0; first < group->count; first += OPKIT_ATTENTION_LANES) {
+        const size_t count = group->count - first; /* in these lanes and the next ones */
+        const float *sums = group->sums + first;
+        opkit_attention_vector factors;
         size_t i = 0;
 
-        memcpy(&factors, inverse + lane, sizeof factors);
-        for (; count == 4 && i + 4 <= features; i += 4, sums += 4 * lanes) {
-            const float *const from[] = {sums, sums + lanes, sums + 2 * lanes, sums + 3 * lanes};
-            float *const rows[] = {y + i, y + step + i, y + 2 * step + i, y + 3 * step + i};
+        memcpy(&factors, inverse + first, sizeof factors);
+        for (; i + 4 <= features; i += 4) {
+            opkit_attention_vector columns[4];
 
-            opkit_attention_transpose(from, factors, rows);
-        }
-        for (; i < features; i++, sums += lanes) {
-            for (size_t j = 0; j < count; j++) {
-                y[j * step + i] = sums[j] * inverse[lane + j];
+            for (size_t j = 0; j < 4; j++, sums += lanes) {
+                memcpy(&columns[j], sums, sizeof columns[j]);
+                excess += columns[j] * 0.0F;
+                columns[j] *= factors;
+            }
+            opkit_attention_transpose(columns);
+            for (size_t j = 0; j < 4; j++) {
+                float halves[OPKIT_ATTENTION_LANES];
+
+                memcpy(halves, &columns[j], sizeof halves);
+                if (j < count) {
+                    memcpy(y + j * step + i, halves, sizeof halves / 2);
+                }
+                if (j + 4 < count) {
+                    memcpy(y + (j + 4) * step + i, halves + 4, sizeof halves / 2);
+                }
             }
         }
+        for (; i < features; i++, sums += lanes) {
+            for (size_t lane = 0; lane < OPKIT_ATTENTION_LANES && lane < count; lane++) {
+                excess[0] += sums[lane] * 0.0F;
+                y[lane * step + i] = sums[lane] * inverse[first + lane];
+            }
+        }
+        y += OPKIT_ATTENTION_LANES * step;
     }
-    return opkit_attention_are_finite(group->sums, features * lanes);
+    bool is_finite = true;
+    for (size_t lane = 0; lane < OPKIT_ATTENTION_LANES; lane++) {
+        is_finite &= excess[lane] == 0.0F;
+    }
+    return is_finite;
 }
 
 /*
@@ -555,7 +586,8 @@ OPKIT_INLINE bool opkit_attention_run_block(const struct opkit_attention_task *t
     const float *q =
         task->q + block->batch * task->q_steps.batch + block->head * task->q_steps.head;
     float *y = task->y + block->batch * task->y_steps.batch + block->head * task->y_steps.head;
-    int32_t begin = INT32_MAX, end = 0;
+
+    int32_t begin = 0, end = 0;
 
     block->group_count = (last - first + lanes - 1) / lanes;
     for (size_t i = 0; i < block->group_count; i++, first += lanes) {
@@ -566,8 +598,8 @@ OPKIT_INLINE bool opkit_attention_run_block(const struct opkit_attention_task *t
         group->q = block->q + i * sizes->features * lanes;
         group->sums = block->sums + i * sizes->value_features * lanes;
         opkit_attention_start(task, block, q, group, lanes);
-        begin = begin < group->min_begin ? begin : group->min_begin;
-        end = end > group->max_end ? end : group->max_end;
+        begin = i == 0 ? group->begin[0] : begin;
+        end = group->end[lanes - 1];
     }
     const int32_t blocks = (end - begin + OPKIT_ATTENTION_KEYS - 1) / OPKIT_ATTENTION_KEYS;
     const int32_t rows = (int32_t)tile;
@@ -578,8 +610,8 @@ OPKIT_INLINE bool opkit_attention_run_block(const struct opkit_attention_task *t
 
         for (size_t i = 0; i < block->group_count; i++) {
             struct opkit_attention_group *group = &block->groups[i];
-            const int32_t from = begin > group->min_begin ? begin : group->min_begin;
-            const int32_t to = stop < group->max_end ? stop : group->max_end;
+            const int32_t from = begin > group->begin[0] ? begin : group->begin[0];
+            const int32_t to = stop < group->end[lanes - 1] ? stop : group->end[lanes - 1];
 
             if (from < to) {
                 opkit_attention_add_keys(task, block, group, (size_t)from, (size_t)(to - from),
@@ -686,12 +718,11 @@ OPKIT_INLINE bool opkit_attention_run_query(const struct opkit_attention_task *t
     }
     group->total[0] = sink == -INFINITY ? 0.0F : 1.0F;
     memset(block->sums, 0, value_features * sizeof *block->sums);
-    for (int32_t key = group->min_begin; key < group->max_end; key += OPKIT_ATTENTION_KEYS) {
+    for (int32_t key = group->begin[0]; key < group->end[0]; key += OPKIT_ATTENTION_KEYS) {
         const size_t first = (size_t)key;
         const size_t row = opkit_attention_row(&task->sizes, block, first);
         const float *values = task->v + row * value_features;
-        const size_t count =
-            (size_t)opkit_attention_min(OPKIT_ATTENTION_KEYS, group->max_end - key);
+        const size_t count = (size_t)opkit_attention_min(OPKIT_ATTENTION_KEYS, group->end[0] - key);
         const size_t vectors = (count + LANES - 1) / LANES;
 
         for (size_t i = 0; i < count; i++) {
@@ -746,7 +777,8 @@ OPKIT_INLINE void opkit_attention_run(const struct opkit_attention_task *task, s
             block.is_careful = pass == 1;
             is_finite = opkit_attention_run_block(task, &block, first, last - rest, lanes, tile);
             if (tail > 0 && rest > OPKIT_ATTENTION_FEW) {
-                is_finite &= opkit_attention_run_block(task, &block, last - rest, last, tail, tile);
+                is_finite &= opkit_attention_run_block(task, &block, last - rest, last, tail,
+                                                       OPKIT_ATTENTION_MAX_TILE);
             } else {
                 for (size_t query = last - rest; query < last; query++) {
                     is_finite &= opkit_attention_run_query(task, &block, query);

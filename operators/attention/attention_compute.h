@@ -90,6 +90,9 @@ static const char *attention_read(const struct attention_inputs *inputs,
                                      sizes->past, sizes->value_features)))) {
         return "past_key and past_value must be [N, kv heads, P, size], or both be left out: [1]";
     }
+    if (params->has_present == 0 && (q->rank != 4 || has_past)) {
+        return "has_present must be 1 with past_key, and for q of 3 dimensions";
+    }
     sizes->keys += sizes->past;
     return NULL;
 }
@@ -175,6 +178,9 @@ static const char *attention_check_params(const struct attention_params *params)
 {
     const int64_t precision = params->softmax_precision;
 
+    if (params->has_present != 0 && params->has_present != 1) {
+        return "has_present must be 0 or 1";
+    }
     if (params->is_causal != 0 && params->is_causal != 1) {
         return "is_causal must be 0 or 1";
     }
@@ -195,6 +201,7 @@ static const char *attention_check_params(const struct attention_params *params)
 
 /* Checks the outputs' shapes. Returns NULL, or an error message. */
 static const char *attention_check_outputs(const struct attention_inputs *inputs,
+                                           const struct attention_params *params,
                                            const struct attention_outputs *outputs,
                                            const struct opkit_attention_sizes *sizes)
 {
@@ -205,6 +212,12 @@ static const char *attention_check_outputs(const struct attention_inputs *inputs
     if (y->rank != inputs->q.rank || y->shape[y->rank - 1] != columns ||
         memcmp(y->shape, inputs->q.shape, (y->rank - 1) * sizeof *y->shape) != 0) {
         return "y must have the shape of q, with value size instead of head size";
+    }
+    if (params->has_present == 0) {
+        return opkit_attention_is_absent(&outputs->present_key) &&
+                       opkit_attention_is_absent(&outputs->present_value)
+                   ? NULL
+                   : "present_key and present_value must be [1] without has_present";
     }
     if (!opkit_attention_has_shape(&outputs->present_key, sizes->batches, sizes->kv_heads,
                                    sizes->keys, sizes->features) ||
@@ -263,6 +276,7 @@ static void attention_join(const struct opkit_attention_sizes *sizes,
  *   inputs->past_key                 [N, kv heads, P, head size]; none: [1]
  *   inputs->past_value               [N, kv heads, P, value size]; none: [1]
  *   inputs->nonpad_kv_seqlen         the count of keys that are no padding, [N]; none: [1] of -1
+ *   params->has_present              0: without present_key and present_value
  *   params->is_causal                1: a query takes no keys after its own position
  *   params->kv_num_heads             the heads of k and v of 3 dimensions
  *   params->left_window_size         the keys before a query's position, at most; -1: all
@@ -273,8 +287,8 @@ static void attention_join(const struct opkit_attention_sizes *sizes,
  *   params->softcap                  above 0: scores x become softcap * tanh(x / softcap)
  *   params->softmax_precision        has no effect: the weights are float32
  *   outputs->y                       the shape of q, with value size instead of head size
- *   outputs->present_key             past_key, then k: [N, kv heads, keys, head size]
- *   outputs->present_value           past_value, then v: [N, kv heads, keys, value size]
+ *   outputs->present_key             past_key, then k: [N, kv heads, keys, head size]; or [1] of 0
+ *   outputs->present_value           past_value, then v: [N, kv heads, keys, value size]; or [1]
  *
  * Returns NULL, or an error message: it is logged, and the call fails.
  */
@@ -290,12 +304,20 @@ static const char *attention_compute(const struct attention_inputs *inputs,
     problem = problem != NULL ? problem : attention_read(inputs, params, sizes);
     problem = problem != NULL ? problem : attention_read_mask(&inputs->attn_mask, &task);
     problem = problem != NULL ? problem : attention_read_used(&inputs->nonpad_kv_seqlen, &task);
-    problem = problem != NULL ? problem : attention_check_outputs(inputs, outputs, sizes);
+    problem = problem != NULL ? problem : attention_check_outputs(inputs, params, outputs, sizes);
     if (problem != NULL) {
         return problem;
     }
-    attention_join(sizes, &inputs->past_key, &inputs->k, &outputs->present_key);
-    attention_join(sizes, &inputs->past_value, &inputs->v, &outputs->present_value);
+    if (params->has_present == 1) {
+        attention_join(sizes, &inputs->past_key, &inputs->k, &outputs->present_key);
+        attention_join(sizes, &inputs->past_value, &inputs->v, &outputs->present_value);
+        task.k = outputs->present_key.float32;
+        task.v = outputs->present_value.float32;
+    } else {
+        outputs->present_key.float32[0] = outputs->present_value.float32[0] = 0.0F;
+        task.k = inputs->k.float32;
+        task.v = inputs->v.float32;
+    }
     task.is_causal = params->is_causal == 1;
     task.left = params->left_window_size;
     task.right = params->right_window_size;
@@ -306,8 +328,6 @@ static const char *attention_compute(const struct attention_inputs *inputs,
     task.scale = scale * OPKIT_PER_LN2;
     task.softcap = params->softcap * OPKIT_PER_LN2;
     task.q = inputs->q.float32;
-    task.k = outputs->present_key.float32;
-    task.v = outputs->present_value.float32;
     task.y = outputs->y.float32;
     task.q_steps = attention_steps_of(&inputs->q, sizes->heads, sizes->queries, sizes->features);
     task.y_steps =

@@ -6,6 +6,7 @@ Attention, in float64. Where the specification is open:
 * A key that a mask removes, and any key of weight 0, does not count, also if it is not finite.
 * Inputs that a model leaves out have the shape [1]: attn_mask has no effect then, and
   nonpad_kv_seqlen is -1.
+* For outputs that a model leaves out, has_present is 0: present_key and present_value are [1] then.
 * The precision of the softmax is float64 here, and float32 in kernels, whatever softmax_precision.
 """
 
@@ -44,6 +45,8 @@ def query_heads(q, k, params):
 
 def check_params(params):
     """Refuse params that no call can have."""
+    if params["has_present"] not in (0, 1):
+        raise ValueError("Attention: has_present must be 0 or 1")
     if params["is_causal"] not in (0, 1):
         raise ValueError("Attention: is_causal must be 0 or 1")
     if params["left_window_size"] < -1 or params["right_window_size"] < -1:
@@ -89,6 +92,10 @@ def output_shapes(input_shapes, params):
         )
     if len(mask) > 4:
         raise ValueError("Attention: attn_mask must have at most 4 dimensions")
+    if not params["has_present"] and (len(q) != 4 or past_key != (1,)):
+        raise ValueError(
+            "Attention: has_present must be 1 with past_key, and for q of 3 dimensions"
+        )
     sides = (q[0], heads, queries)[3 - len(mask[:-1]) :]
     if (mask[-1] > rows + past and mask != (1,)) or any(
         given not in (1, side) for given, side in zip(mask[:-1], sides, strict=True)
@@ -98,10 +105,11 @@ def output_shapes(input_shapes, params):
         )
     if used not in ((1,), q[:1]):
         raise ValueError("Attention: nonpad_kv_seqlen must be [N]")
+    present = (q[0], kv_heads, past + rows)
     return {
         "y": (*q[:3], value_features) if len(q) == 4 else (*q[:2], heads * value_features),
-        "present_key": (q[0], kv_heads, past + rows, features),
-        "present_value": (q[0], kv_heads, past + rows, value_features),
+        "present_key": (*present, features) if params["has_present"] else (1,),
+        "present_value": (*present, value_features) if params["has_present"] else (1,),
     }
 
 
@@ -127,6 +135,8 @@ def reference(inputs, params):
         k = np.concatenate([inputs["past_key"], k], axis=2)
         v = np.concatenate([inputs["past_value"], v], axis=2)
     present = {"present_key": k, "present_value": v}
+    if not params["has_present"]:
+        present = {name: np.zeros(1, k.dtype) for name in present}
     group = q.shape[1] // k.shape[1]
     with np.errstate(all="ignore"):
         scores = q.astype(np.float64) @ np.repeat(k, group, axis=1).swapaxes(2, 3).astype(

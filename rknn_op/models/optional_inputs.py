@@ -1,11 +1,13 @@
 """Values for optional inputs that nodes leave out: converters require all inputs.
 
+And params for outputs that they leave out, so that operators need not compute these.
+
 Sources: rknn_op/models/optional_inputs.yml.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -59,6 +61,26 @@ def value(
     dtype = _dtype(inputs, attributes, rule.get("dtype", next(iter(inputs))))
     sizes = [_size(inputs, attributes, each) for each in shape]
     return np.full(sizes, rule["value"], dtype)
+
+
+def params(
+    op_type: str, tensors: Collection[str], attributes: Mapping[str, Value]
+) -> dict[str, int]:
+    """Return the params of the library's operator for outputs that a node leaves out.
+
+    Args:
+        op_type: the operator.
+        tensors: the inputs and outputs that the node has, named as in op.yml.
+        attributes: the node's attributes.
+    """
+    return {
+        name: rule["value"]
+        for name in _rules().get(op_type, {})
+        for rule in _of(op_type, name)
+        if "without" in rule
+        and not {*tensors}.intersection(rule["without"])
+        and _applies(rule, attributes)
+    }
 
 
 def _of(op_type: str, name: str) -> list[dict[str, Any]]:

@@ -379,6 +379,7 @@ def test_library_operator_with_a_mask_of_bool(tmp_path: Path) -> None:
     assert "  attn_mask:\n    dtype: bool\n    type: VX_TYPE_TENSOR\n" in description(path)
     case = np.load(next((path / "tests/data").glob("*.npz")))
     assert case["inputs/attn_mask"].dtype == bool
+    assert json.loads(str(case["params"])) == {"has_present": 0}  # it has no such outputs
 
 
 def test_library_operator_with_masks_of_float(tmp_path: Path) -> None:

@@ -308,6 +308,21 @@ def test_inputs_of_later_opsets_are_filled(tmp_path: Path) -> None:
         assert given == [None, None, None, mask, [0], [0], [-1]]
 
 
+@pytest.mark.slow
+def test_outputs_that_nodes_leave_out_are_not_computed(tmp_path: Path) -> None:
+    """Attention copies k and v for present_key and present_value, unless no node has these."""
+    nodes = [
+        helper.make_node("Attention", ["q", "k", "k"], ["a"], name="left out"),
+        helper.make_node("Attention", ["a", "k", "k"], ["b", "p"], name="read"),
+        helper.make_node("Attention", ["b", "k", "k"], ["y"], name="heads", q_num_heads=4),
+    ]
+    inputs = [value("q", [1, 4, 3, 8]), value("k", [1, 2, 5, 8])]
+    proto = model(nodes, inputs, [value("y", None), value("p", None)], opset=23)
+    graph = grafted(saved(proto, tmp_path), [library_kernels("Attention").path]).graph
+    params = [{each.name: each.i for each in node.attribute} for node in graph.node]
+    assert [each["has_present"] for each in params] == [0, 1, 1]
+
+
 def test_opset_of_the_converter(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
     """Exporters write newer opsets; the older one has the nodes that are not grafted."""
     nodes = [

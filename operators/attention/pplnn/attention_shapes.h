@@ -38,6 +38,11 @@ static const char *attention_shapes(const struct attention_inputs *inputs,
     outputs->y.rank = q->rank;
     memcpy(outputs->y.shape, q->shape, sizeof q->shape);
     outputs->y.shape[q->rank - 1] = is_flat ? heads * value_size : value_size;
+    if (params->has_present == 0) {
+        outputs->present_key.rank = outputs->present_value.rank = 1;
+        outputs->present_key.shape[0] = outputs->present_value.shape[0] = 1;
+        return NULL;
+    }
     outputs->present_key.rank = outputs->present_value.rank = 4;
     outputs->present_key.shape[0] = outputs->present_value.shape[0] = q->shape[0];
     outputs->present_key.shape[1] = outputs->present_value.shape[1] = kv_heads;

@@ -13,6 +13,7 @@ from opkit.testing import Case, Operator, cases, check_cpu_kernel, integers, uni
 
 NONE = {"attn_mask": (1,), "past_key": (1,), "past_value": (1,), "nonpad_kv_seqlen": (1,)}
 PARAMS = {
+    "has_present": 1,
     "is_causal": 0,
     "kv_num_heads": 0,
     "left_window_size": -1,
@@ -73,6 +74,7 @@ LAYOUTS = [  # q, k, v, optional inputs, params
         {"nonpad_kv_seqlen": (3,), "attn_mask": (3, 2, 4, 8)},
         {"left_window_size": 3, "right_window_size": 1},
     ),
+    ((2, 4, 9, 8), (2, 2, 21, 8), (2, 2, 21, 6), {}, {"has_present": 0}),
     ((1, 1, 17, 768), (1, 1, 3, 768), (1, 1, 3, 768), {}, {}),  # too many for wide groups
 ]
 
@@ -211,6 +213,15 @@ def test_reference_joins_the_past():
     }
 
 
+def test_reference_without_present():
+    outputs = reference(call([[0]], [[1]], [[8]]), {**PARAMS, "has_present": 0})
+    assert {name: array.tolist() for name, array in outputs.items()} == {
+        "y": [[[[8]]]],
+        "present_key": [0],
+        "present_value": [0],
+    }
+
+
 VALID = {"q": (2, 4, 3, 8), "k": (2, 2, 5, 8), "v": (2, 2, 5, 6), **NONE}
 
 
@@ -230,6 +241,17 @@ VALID = {"q": (2, 4, 3, 8), "k": (2, 2, 5, 8), "v": (2, 2, 5, 6), **NONE}
         ({"attn_mask": (3, 6)}, {}, "attn_mask must broadcast"),
         ({"attn_mask": (2, 5)}, {}, "attn_mask must broadcast"),
         ({"nonpad_kv_seqlen": (3,)}, {}, "nonpad_kv_seqlen must be"),
+        ({}, {"has_present": 2}, "has_present must be 0 or 1"),
+        (
+            {"past_key": (2, 2, 1, 8), "past_value": (2, 2, 1, 6)},
+            {"has_present": 0},
+            "has_present must be 1 with past_key",
+        ),
+        (
+            {"q": (2, 3, 32), "k": (2, 5, 16), "v": (2, 5, 12)},
+            {"has_present": 0, "q_num_heads": 4, "kv_num_heads": 2},
+            "has_present must be 1 with past_key, and for q of 3 dimensions",
+        ),
         ({}, {"is_causal": 2}, "is_causal must be 0 or 1"),
         ({}, {"left_window_size": -2}, "must be -1 or above"),
         ({}, {"right_window_size": -2}, "must be -1 or above"),

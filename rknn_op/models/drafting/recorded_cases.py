@@ -126,6 +126,12 @@ def _case(found: Signature, call: Call, name: str, spec: OpSpec) -> Case:
             params[attribute.name] = converted(value, attribute.kind)
         elif attribute.default is None:
             raise _UnfitError(f"lacks the attribute {attribute.name}, which has no default")
+    present = {
+        *(each.name for each in found.inputs if at(call.node.inputs, each.position)),
+        *(each.name for each in found.outputs if each.position in call.outputs),
+    }
+    omitted = optional_inputs.params(found.op_type, present, call.node.attributes)
+    params |= {param.name: omitted[param.name] for param in spec.params if param.name in omitted}
     lists = {param.name for param in spec.params if param.type.is_list}
     for each in found.constants:
         # A constant of one element is a number by the model, but may be a list by the library.

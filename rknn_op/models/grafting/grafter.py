@@ -79,7 +79,18 @@ class Grafter:
             return narrow[tensor.name]
 
         try:
-            attributes = self._attributes(original)
+            present = {
+                name
+                for slots, tensors in ((self.inputs, node.inputs), (self.outputs, node.outputs))
+                for name, position in slots.items()
+                if at(tensors, position) is not None
+            }
+            omitted = optional_inputs.params(node.op_type, present, node.attributes)
+            attributes = {
+                param.name: omitted[param.name]
+                for param in self.custom.spec.params
+                if param.name in omitted
+            } | self._attributes(original)
             inputs = [
                 self._tensor(node, each.name, added, names) for each in self.custom.spec.inputs
             ]

@@ -118,6 +118,17 @@ INVALID_ATTENTION: list[tuple[dict[str, Array], dict[str, Any], str]] = [
         {},
         "nonpad_kv_seqlen must be left out",
     ),
+    ({}, {"has_present": 2}, "has_present must be 0 or 1"),
+    (
+        {"past_key": PAST, "past_value": PAST},
+        {"has_present": 0},
+        "has_present must be 1 with past_key",
+    ),
+    (
+        {"q": zeros(2, 3, 32), "k": zeros(2, 5, 16), "v": zeros(2, 5, 16)},
+        {"has_present": 0, "q_num_heads": 4, "kv_num_heads": 2},
+        "has_present must be 1 with past_key, and for q of 3 dimensions",
+    ),
     ({}, {"is_causal": 2}, "is_causal must be 0 or 1"),
     ({}, {"left_window_size": -2}, "must be -1 or above"),
     ({}, {"right_window_size": -2}, "must be -1 or above"),

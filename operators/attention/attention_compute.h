@@ -300,11 +300,21 @@ static const char *attention_compute(const struct attention_inputs *inputs,
     struct opkit_attention_sizes *sizes = &task.sizes;
 
     const char *problem = attention_check_types(inputs, outputs);
-    problem = problem != NULL ? problem : attention_check_params(params);
-    problem = problem != NULL ? problem : attention_read(inputs, params, sizes);
-    problem = problem != NULL ? problem : attention_read_mask(&inputs->attn_mask, &task);
-    problem = problem != NULL ? problem : attention_read_used(&inputs->nonpad_kv_seqlen, &task);
-    problem = problem != NULL ? problem : attention_check_outputs(inputs, params, outputs, sizes);
+    if (problem == NULL) {
+        problem = attention_check_params(params);
+    }
+    if (problem == NULL) {
+        problem = attention_read(inputs, params, sizes);
+    }
+    if (problem == NULL) {
+        problem = attention_read_mask(&inputs->attn_mask, &task);
+    }
+    if (problem == NULL) {
+        problem = attention_read_used(&inputs->nonpad_kv_seqlen, &task);
+    }
+    if (problem == NULL) {
+        problem = attention_check_outputs(inputs, params, outputs, sizes);
+    }
     if (problem != NULL) {
         return problem;
     }

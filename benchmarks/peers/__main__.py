@@ -129,11 +129,10 @@ def ours(work: Work, folder: Path, abi: str, widest: str) -> calls.Program:
 
 def _write_attention(folder: Path, heads: int = 1, keys: int = KEYS) -> None:
     spec = calls.write("attention", folder)
-    one, head = (1,), (1, heads, keys, HEAD)
-    shapes = {"attn_mask": one, "past_key": one, "past_value": one, "nonpad_kv_seqlen": one}
-    tensors = {each.name: head for each in (*spec.inputs, *spec.outputs)}
+    shapes = dict.fromkeys("qkvy", (1, heads, keys, HEAD))  # the others are left out
+    tensors = {each.name: shapes.get(each.name, (1,)) for each in (*spec.inputs, *spec.outputs)}
     params = {"left_window_size": "-1", "right_window_size": "-1", "scale": "0.125F"}
-    calls.write_call(spec, calls.Call({**tensors, **shapes}, params), folder)
+    calls.write_call(spec, calls.Call(tensors, params), folder)
     case = folder / "case.h"
     absent = "inputs.nonpad_kv_seqlen.type = OPKIT_INT64, inputs.nonpad_kv_seqlen.int64 = &absent, "
     text = case.read_text().replace("#define CALL ", f"#define CALL {absent}")

@@ -22,12 +22,13 @@ enum {
     EINSUM_MAX_INDICES = 16,
     EINSUM_INPUTS = 2,
     EINSUM_OUTPUT = 2, /* the tensor after the inputs */
-    EINSUM_ROWS = 64, /* rows, columns and terms of a block */
+    EINSUM_ROWS = 48, /* rows, columns and terms of a block */
     EINSUM_COLUMNS = 128,
     EINSUM_TERMS = 128,
     EINSUM_MAX_TERMS = 1024, /* of a block with fewer columns */
-    EINSUM_TILE_ROWS = 4, /* 8 with AVX-512 */
-    EINSUM_MAX_TILE_ROWS = 8,
+    EINSUM_TILE_ROWS = 4,
+    EINSUM_HIGH_TILE_ROWS = 6, /* with AVX2 */
+    EINSUM_MAX_TILE_ROWS = 8, /* with AVX-512 */
     EINSUM_LANES = 8 /* columns of a vector */
 };
 
@@ -378,45 +379,50 @@ static void einsum_pack(const float *x, const size_t *places, size_t count, size
 typedef float einsum_vector __attribute__((vector_size(4 * EINSUM_LANES)));
 
 /*
- * Computes sums of a tile: EINSUM_TILE_ROWS rows by `vectors` vectors of columns, 1 or 2. The
- * elements of a row are `step` apart. Inlined, so that all sums are in registers.
+ * Computes sums of a tile: `height` rows by `vectors` vectors of columns, 1 or 2. The elements of a
+ * row are `step` apart. Inlined, so that all sums are in registers.
  */
-__attribute__((always_inline)) static inline void einsum_tile(const float *const *rows, size_t step,
-                                                              const float *right, size_t terms,
-                                                              size_t vectors, float *sums)
+OPKIT_INLINE void einsum_tile(const float *const *rows, size_t height, size_t step,
+                              const float *right, size_t terms, size_t vectors, float *sums)
 {
     OPKIT_FUSED
-    einsum_vector sum[EINSUM_TILE_ROWS][2] = {{{0}}};
+    einsum_vector sum[EINSUM_HIGH_TILE_ROWS][2] = {{{0}}};
 
     for (size_t term = 0; term < terms; term++) {
         einsum_vector columns[2];
         memcpy(columns, right + term * vectors * EINSUM_LANES, vectors * sizeof *columns);
-        for (size_t row = 0; row < EINSUM_TILE_ROWS; row++) {
+        for (size_t row = 0; row < height; row++) {
             for (size_t i = 0; i < vectors; i++) {
                 sum[row][i] += rows[row][term * step] * columns[i];
             }
         }
     }
-    for (size_t row = 0; row < EINSUM_TILE_ROWS; row++) {
+    for (size_t row = 0; row < height; row++) {
         memcpy(sums + row * vectors * EINSUM_LANES, sum[row], vectors * sizeof **sum);
     }
 }
 
 /* Of packed rows. */
-static void einsum_tile_baseline(const float *const *rows, size_t step, const float *right,
-                                 size_t terms, float *sums)
+static void einsum_tile_baseline(const float *const *rows, size_t count, size_t step,
+                                 const float *right, size_t terms, float *sums)
 {
-    (void)step;
+    (void)count, (void)step;
     const float *const packed[] = {rows[0], rows[0] + 1, rows[0] + 2, rows[0] + 3};
-    einsum_tile(packed, EINSUM_TILE_ROWS, right, terms, 1, sums);
+    einsum_tile(packed, EINSUM_TILE_ROWS, EINSUM_TILE_ROWS, right, terms, 1, sums);
 }
 
 #ifdef OPKIT_AVX2
-OPKIT_AVX2 static void einsum_tile_avx2(const float *const *rows, size_t step, const float *right,
-                                        size_t terms, float *sums)
+OPKIT_AVX2 static void einsum_tile_avx2(const float *const *rows, size_t count, size_t step,
+                                        const float *right, size_t terms, float *sums)
 {
-    const float *const own[] = {rows[0], rows[1], rows[2], rows[3]};
-    einsum_tile(own, step, right, terms, 2, sums);
+    const float *own[EINSUM_HIGH_TILE_ROWS]; /* in registers */
+
+    memcpy(own, rows, sizeof own);
+    if (count > EINSUM_TILE_ROWS) {
+        einsum_tile(own, EINSUM_HIGH_TILE_ROWS, step, right, terms, 2, sums);
+    } else {
+        einsum_tile(own, EINSUM_TILE_ROWS, step, right, terms, 2, sums);
+    }
 }
 #endif
 
@@ -424,13 +430,14 @@ OPKIT_AVX2 static void einsum_tile_avx2(const float *const *rows, size_t step, c
 typedef float einsum_wide __attribute__((vector_size(8 * EINSUM_LANES)));
 
 /* Computes sums of a tile of more rows; one vector has its columns. */
-OPKIT_AVX512 static void einsum_tile_avx512(const float *const *rows, size_t step,
+OPKIT_AVX512 static void einsum_tile_avx512(const float *const *rows, size_t count, size_t step,
                                             const float *right, size_t terms, float *sums)
 {
     OPKIT_FUSED
     einsum_wide sum[EINSUM_MAX_TILE_ROWS] = {{0}};
     const float *own[EINSUM_MAX_TILE_ROWS]; /* in registers */
 
+    (void)count;
     memcpy(own, rows, sizeof own);
     for (size_t term = 0; term < terms; term++) {
         einsum_wide columns;
@@ -444,10 +451,10 @@ OPKIT_AVX512 static void einsum_tile_avx512(const float *const *rows, size_t ste
 }
 #endif
 
-/* A function for tiles. */
+/* A function for tiles, of `count` rows or more. */
 struct einsum_kernel {
-    void (*run)(const float *const *rows, size_t step, const float *right, size_t terms,
-                float *sums);
+    void (*run)(const float *const *rows, size_t count, size_t step, const float *right,
+                size_t terms, float *sums);
     size_t rows, width; /* of a tile; the width: columns */
     bool takes_any_rows; /* also rows that are not packed, if their terms are neighbors */
 };
@@ -458,6 +465,7 @@ static struct einsum_kernel einsum_choose_kernel(void)
 #ifdef OPKIT_AVX2
     if (opkit_has_avx2()) {
         kernel.run = einsum_tile_avx2;
+        kernel.rows = EINSUM_HIGH_TILE_ROWS;
         kernel.width = 2 * EINSUM_LANES;
         kernel.takes_any_rows = true; /* an instruction repeats an element of memory in a vector */
     }
@@ -480,7 +488,8 @@ struct einsum_block {
     bool is_packed; /* the rows are in `left` */
     size_t row_places[EINSUM_ROWS];
     size_t column_places[EINSUM_COLUMNS];
-    const float *starts[EINSUM_ROWS]; /* of the rows; of a tile with less, the last one repeats */
+    /* Of the rows; of a tile with less, the last one repeats. */
+    const float *starts[EINSUM_ROWS + EINSUM_MAX_TILE_ROWS];
     size_t step; /* from one term of a row to the next */
     float left[EINSUM_ROWS * EINSUM_TERMS];
     /* A vector is in one cache line. */
@@ -531,7 +540,7 @@ static void einsum_run_block(const struct einsum_block *block, float *y)
         for (size_t row = 0; row < block->rows; row += height) {
             const size_t rows = block->rows - row < height ? block->rows - row : height;
 
-            block->kernel.run(block->starts + row, block->step,
+            block->kernel.run(block->starts + row, rows, block->step,
                               block->right + column * block->terms, block->terms, sums);
             for (size_t i = 0; i < rows; i++) {
                 einsum_write(target, sums + i * width, places, columns,
@@ -562,8 +571,8 @@ static void einsum_set_rows(struct einsum_block *block, const float *x, const si
             block->starts[row] = x + places[row] + terms[0];
         }
     }
-    for (size_t row = block->rows; row % EINSUM_MAX_TILE_ROWS != 0; row++) {
-        block->starts[row] = block->starts[block->rows - 1];
+    for (size_t row = 0; row < EINSUM_MAX_TILE_ROWS; row++) {
+        block->starts[block->rows + row] = block->starts[block->rows - 1];
     }
 }
 

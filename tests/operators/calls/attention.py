@@ -124,11 +124,6 @@ INVALID_ATTENTION: list[tuple[dict[str, Array], dict[str, Any], str]] = [
         {"has_present": 0},
         "has_present must be 1 with past_key",
     ),
-    (
-        {"q": zeros(2, 3, 32), "k": zeros(2, 5, 16), "v": zeros(2, 5, 16)},
-        {"has_present": 0, "q_num_heads": 4, "kv_num_heads": 2},
-        "has_present must be 1 with past_key, and for q of 3 dimensions",
-    ),
     ({}, {"is_causal": 2}, "is_causal must be 0 or 1"),
     ({}, {"left_window_size": -2}, "must be -1 or above"),
     ({}, {"right_window_size": -2}, "must be -1 or above"),

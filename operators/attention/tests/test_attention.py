@@ -141,6 +141,7 @@ RISING = RANDOM * np.linspace(1, 60, 230)[:, np.newaxis]  # the maximum changes 
 REMOVED = np.where(RANDOM[0, :10, 0, np.newaxis] > RANDOM[1, :230, 1], -INF, 0)
 REMOVED[3] = -INF  # all keys of a query
 PLACES = np.arange(230)[:, np.newaxis]
+WIDE = [[2, 5, 1, 3], [INF, NAN, 4, -INF]]
 CASES = [
     *layouts("float32"),
     *layouts("float16"),
@@ -156,6 +157,7 @@ CASES = [
     Case("values NaN", call([[1], [2]], [[1], [2]], [[NAN, 2], [3, 4]])),
     Case("weight 0", call([[-200], [200]], [[1], [2]], [[2, 5], [INF, NAN]])),
     Case("weight 0 of many", call([[-200], [200]] * 5, [[1], [2]], [[2, 5], [INF, NAN]])),
+    Case("weight 0 of wide values", call([[-200], [200]] * 5, [[1], [2]], WIDE)),
     Case("NaN of many", call([[1], [2]] * 5, [[1], [NAN]], [[1], [3]])),
     Case("few, rising", call(RANDOM[0, :3] + 2, RISING[1], RANDOM[2])),
     Case("few, removed", call(RANDOM[0, 2:5], RANDOM[1], RANDOM[2], REMOVED[2:5])),

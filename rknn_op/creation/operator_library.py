@@ -1,7 +1,8 @@
 """The library of ready operators: one folder each, with a description and the user's files.
 
 `library.yml` of a folder has the facts that the description has no keys for: `onnx`, the first
-opset of ONNX whose operator of that name it computes, for operators of ONNX; `max_inputs`, if it
+opset of ONNX whose operator of that name it computes, for operators of ONNX; `domain`, for those of
+another domain, whose schema has the names of inputs, outputs and params, too; `max_inputs`, if it
 has a varying count of inputs, with names that end with an index from 0; `dtypes`, the tensors that
 have one of some dtypes in models, which op.yml declares then; `refuses`, the modes, types and
 shapes that it refuses by an error; and `templates`, the folders of `templates/` with the text that
@@ -72,6 +73,7 @@ class LibraryOperator:
         text: its description.
         spec: the same, parsed.
         onnx: the first opset of ONNX's operator of that name; None: not an operator of ONNX.
+        domain: the domain of the operator of that name in ONNX models; empty: ONNX's own, or none.
         refuses: the modes, types and shapes that it refuses.
         max_inputs: the maximum count of inputs, if that varies; else 0.
         dtypes: input or output -> its dtypes that op.yml must declare if a model has them. Other
@@ -84,6 +86,7 @@ class LibraryOperator:
     text: str
     spec: OpSpec
     onnx: int | None = None
+    domain: str = ""
     refuses: Sequence[str] = ()
     max_inputs: int = 0
     dtypes: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -95,6 +98,8 @@ class LibraryOperator:
         """The models that have it."""
         if self.onnx:
             return f"ONNX, opset {self.onnx} and later"
+        if self.domain:
+            return f"ONNX, domain {self.domain}"
         return f"models of {self.spec.framework}"
 
     @property
@@ -281,6 +286,7 @@ def _operator(file: Path, found: Mapping[str, Measured]) -> LibraryOperator:
         text,
         spec,
         facts.get("onnx"),
+        facts.get("domain", ""),
         facts.get("refuses", ()),
         facts.get("max_inputs", 0),
         facts.get("dtypes", {}),

@@ -172,7 +172,7 @@ def scan(model: Model, target: str, operators: OperatorList) -> Scan:
             reason = f"{shortened(domain)} is not ONNX's own domain"
             if domain == CONTRIBUTED:
                 found = in_library(EXAMPLES, op_type)
-                is_there = found is not None and not found.onnx  # ONNX's differ from these
+                is_there = found is not None and found.domain == domain
                 library = f"the operator library has it: rknn-op create --library {op_type}"
                 reason += f"; {library if is_there else WITHOUT_FUSION}"
         elif entry in operators.refused:

@@ -477,6 +477,45 @@ def test_library_operator_has_the_inputs_of_the_nodes(
     assert_clean(path)
 
 
+def group_attention(domain: str, **attributes: Any) -> Any:
+    """Return a step of a language model: heads packed, a past of 4 keys, no rotation."""
+    names = ["packed", "", "", "past_key", "past_value", "seqlens_k", "total"]
+    outputs = ["y", "present_key", "present_value"]
+    attributes = {"num_heads": 2, "kv_num_heads": 1, **attributes}
+    node = helper.make_node(
+        "GroupQueryAttention", names, outputs, "attention", domain=domain, **attributes
+    )
+    shapes = {"packed": [1, 1, 32], "past_key": [1, 1, 4, 8], "past_value": [1, 1, 4, 8]}
+    constants = {"seqlens_k": np.array([4], np.int32), "total": np.array(5, np.int32)}
+    return model(
+        [node],
+        [value(*each) for each in shapes.items()],
+        [value(name, None) for name in outputs],
+        [constant(*each) for each in constants.items()],
+        domains=[domain],
+    )
+
+
+def test_library_operator_of_onnxruntime(tmp_path: Path) -> None:
+    # An attribute that the library lacks may have its default.
+    proto = group_attention("com.microsoft", qk_output=0)
+    path, output = created(proto, tmp_path, "--op", "GroupQueryAttention")
+    assert "Reference: of the operator library." in output
+    assert "onnxruntime's optimizer" not in output
+    library = Path(__file__).parents[2] / "operators/group_query_attention"
+    for name in ("groupqueryattention_compute.h", "groupqueryattention_reference.py"):
+        assert (path / name).read_bytes() == (library / name).read_bytes()
+    with np.load(path / "tests/data/attention.npz") as case:
+        assert (case["inputs/key"].tolist(), case["inputs/head_sink"].tolist()) == ([0], [-65504])
+        assert json.loads(str(case["params"]))["total_sequence_length"] == 5
+    assert_clean(path)
+
+
+def test_library_operator_of_another_domain(tmp_path: Path) -> None:
+    _, output = created(group_attention("com.example"), tmp_path, "--op", "GroupQueryAttention")
+    assert "com.example may mean another operator; if the nodes" in " ".join(output.split())
+
+
 def test_library_operator_with_a_constant_operand(tmp_path: Path) -> None:
     proto = single("Mod", {"x": [2, 3], "divisor": np.array([3], np.float32)}, fmod=1)
     path, output = created(proto, tmp_path, "--op", "Mod")

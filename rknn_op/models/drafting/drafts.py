@@ -177,7 +177,11 @@ def _from_library(
     # The library's tensors stay tensors, though they may be constant.
     names = {each.name for each in match.spec.inputs}
     inputs = (replace(each, kind="") if each.name in names else each for each in found.inputs)
-    found = library_match.completed(replace(found, inputs=tuple(inputs)), match.spec)
+    # Attributes that it lacks have their default in all nodes.
+    params = {each.name for each in match.spec.params}
+    attributes = (each for each in found.attributes if each.name in params)
+    found = replace(found, inputs=tuple(inputs), attributes=tuple(attributes))
+    found = library_match.completed(found, match.spec)
     defined = replace(found, is_standard=True)  # the library defines it
     remarks = [each for each in questions(defined, nodes) if not each.field]
     text, _ = adapted(match.text, task.runtimes, str(match.folder), task.target.upper())

@@ -1,8 +1,8 @@
 """Find the operator of the library that computes a model's nodes.
 
 `name:` of an operator is its name in models of its framework; for ONNX that is an operator of
-ONNX's own domain, and its inputs, outputs and params have the names of ONNX's schema, inputs and
-outputs in lower case.
+ONNX's own domain, or of the domain that the library names, and its inputs, outputs and params have
+the names of that domain's schema, inputs and outputs in lower case.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from opkit.description.spec import OpSpec, Param, Tensor
 from rknn_op.creation.operator_library import LibraryOperator, in_library
 from rknn_op.models.drafting.node_signatures import Input, Output, Signature
-from rknn_op.models.model_files import input_names, required
+from rknn_op.models.model_files import input_names, schema_of
 from rknn_op.models.model_graph import STANDARD, Node, plain
 from rknn_op.models.optional_inputs import has_value
 
@@ -34,7 +34,7 @@ def find(
     operator = in_library(library, found.op_type)
     if operator is None or operator.spec.name != found.op_type:
         return None, ""
-    if found.domain != STANDARD:
+    if found.domain not in (STANDARD, operator.domain):
         if operator.onnx:
             return None, ""
         return None, (
@@ -68,7 +68,7 @@ def completed(found: Signature, spec: OpSpec) -> Signature:
     """
     if not found.is_standard:
         return found
-    schema = required("onnx").defs.get_schema(found.op_type, found.opset)
+    schema = schema_of(found.op_type, found.domain, found.opset)
     present = {each.formal for each in found.inputs}
     tensors = {each.name for each in spec.inputs} - {each.name for each in found.inputs}
     added = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import numpy as np
@@ -509,6 +510,16 @@ def test_library_operator_of_onnxruntime(tmp_path: Path) -> None:
         assert (case["inputs/key"].tolist(), case["inputs/head_sink"].tolist()) == ([0], [-65504])
         assert json.loads(str(case["params"]))["total_sequence_length"] == 5
     assert_clean(path)
+
+
+def test_small_cases_of_a_library_operator_are_valid(tmp_path: Path) -> None:
+    """Their lengths, seqlens_k, are limited by a param, not by a size of the first input."""
+    proto = group_attention("com.microsoft")
+    path, _ = created(proto, tmp_path, "--op", "GroupQueryAttention")
+    file, operator = path / "tests/test_groupqueryattention_model.py", Operator(path)
+    assert "total_sequence_length=[" in file.read_text()
+    for case in run_path(str(file))["CASES"]:
+        operator.prepare(case)
 
 
 def test_library_operator_of_another_domain(tmp_path: Path) -> None:

@@ -87,15 +87,14 @@ class Group:
     params: Mapping[str, Any]
     others: Mapping[str, Sequence[Any]] | None = None
 
-    def case(self, ranges: Mapping[str, Range], **params: Any) -> Case:
-        """Return a case of the group."""
-        [case] = cases(
+    def cases(self, **params: Any) -> list[Case]:
+        """Return the cases that the call makes for some params: one for each entry of ranges."""
+        return cases(
             [self.shapes],
-            [{name: each.values for name, each in ranges.items()}],
+            [{name: each.values for name, each in ranges.items()} for ranges in self.ranges],
             [{**self.params, **params}],
             dict(self.dtypes),
         )
-        return case
 
 
 class Runs:
@@ -123,6 +122,10 @@ class Runs:
                 self._known[key] = None
             self.seconds = time.process_time() - start
         return self._known[key]
+
+    def accepts(self, cases: Iterable[Case]) -> bool:
+        """Whether the reference accepts all cases."""
+        return all(self.outputs(case) is not None for case in cases)
 
 
 @dataclass(frozen=True)
@@ -156,14 +159,7 @@ def small_cases(found: Signature, nodes: Sequence[Node], operator: Operator) -> 
         if len(groups) == _MAX_GROUPS:
             left += 1
             continue
-        group = next(
-            (
-                each
-                for each in _attempts(found, node)
-                if all(runs.outputs(each.case(ranges)) is not None for ranges in each.ranges)
-            ),
-            None,
-        )
+        group = next((each for each in _attempts(found, node) if runs.accepts(each.cases())), None)
         if group is None:
             failed += 1
         elif group not in groups:
@@ -180,7 +176,7 @@ def small_cases(found: Signature, nodes: Sequence[Node], operator: Operator) -> 
         sentences.append(f"other values of params: the reference takes {runs.seconds:.1f} s a case")
     else:
         groups[0] = replace(groups[0], others=_others(groups[0], runs, _texts(found, nodes)))
-    outputs = (runs.outputs(group.case(ranges)) for group in groups for ranges in group.ranges)
+    outputs = (runs.outputs(case) for group in groups for case in group.cases())
     error = max((tolerated_error(each) for each in outputs if each is not None), default=0.0)
     return SmallCases(groups, error, sentences)
 
@@ -198,7 +194,8 @@ def _attempts(found: Signature, node: Node) -> Iterator[Group]:
     dtypes = {name: tensor.dtype or "float32" for name, tensor in tensors.items() if tensor}
     for small, settings in _shrunk(shapes, params):
         if all(prod(shape) <= MAX_ELEMENTS for shape in small.values()):
-            yield Group(small, dtypes, _ranges(small, dtypes), settings)
+            for ranges in _ranges(small, dtypes):
+                yield Group(small, dtypes, ranges, settings)
 
 
 def _sizes(tensors: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
@@ -268,21 +265,29 @@ def _mapped(value: Any, mapping: Mapping[int, int]) -> Any:
 # ---- Values --------------------------------------------------------------------------------------
 
 
-def _ranges(shapes: _Shapes, dtypes: Mapping[str, str]) -> list[dict[str, Range]]:
-    """Return the values of inputs: narrow and wide ones of floats, indices of others."""
+def _ranges(shapes: _Shapes, dtypes: Mapping[str, str]) -> Iterator[list[dict[str, Range]]]:
+    """Yield the values of inputs: narrow and wide ones of floats, indices of others.
+
+    The indices are of the first input, then of all inputs, then 0.
+    """
     first = next(iter(shapes))
     sizes = [size for size in shapes[first] if size > 1]
+    all_sizes = [size for shape in shapes.values() for size in shape if size > 1]
 
-    def values(name: str, limit: int) -> Range:
+    def values(name: str, limit: int, count: int) -> Range:
         kind = np.dtype(dtypes[name]).kind
         if kind == "f":
             return Range("uniform", -limit, limit)
         if kind == "b":
             return Range("integers", 0, 1)
-        return Range("integers", 0, 9 if name == first else min(sizes, default=1) - 1)
+        return Range("integers", 0, 9 if name == first else count - 1)
 
-    limits = (1, 8) if any(np.dtype(each).kind == "f" for each in dtypes.values()) else (1,)
-    return [{name: values(name, limit) for name in shapes} for limit in limits]
+    kinds = {name: np.dtype(each).kind for name, each in dtypes.items()}
+    limits = (1, 8) if "f" in kinds.values() else (1,)
+    has_indices = any(kind in "iu" for name, kind in kinds.items() if name != first)
+    counts = dict.fromkeys((min(sizes, default=1), min(all_sizes, default=1), 1))
+    for count in [*counts][: None if has_indices else 1]:
+        yield [{name: values(name, limit, count) for name in shapes} for limit in limits]
 
 
 # ---- Params --------------------------------------------------------------------------------------
@@ -327,6 +332,8 @@ def _effective(group: Group, runs: Runs, name: str, values: Iterable[Any]) -> li
     seen = [_all_outputs(group, runs, group.params)]
     found = []
     for value in values:
+        if not runs.accepts(group.cases(**{name: value})):
+            continue
         outputs = _all_outputs(group, runs, {**group.params, name: value})
         if outputs is not None and not any(
             each is not None and all(map(partial(np.array_equal, equal_nan=True), outputs, each))
@@ -338,10 +345,10 @@ def _effective(group: Group, runs: Runs, name: str, values: Iterable[Any]) -> li
 
 
 def _all_outputs(group: Group, runs: Runs, params: Mapping[str, Any]) -> list[Array] | None:
-    """Return the reference's outputs for all ranges of values; None if it rejects one."""
+    """Return the outputs for the group's cases with other params; None if one is rejected."""
     arrays: list[Array] = []
-    for ranges in group.ranges:
-        outputs = runs.outputs(replace(group.case(ranges), params=params))
+    for case in group.cases():
+        outputs = runs.outputs(replace(case, params=params))
         if outputs is None:
             return None
         arrays += outputs.values()

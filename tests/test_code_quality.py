@@ -70,6 +70,13 @@ def test_lines_of_c_have_at_most_100_columns() -> None:
             assert len(line) <= 100, f"{path}:{number}: {line}"
 
 
+def test_inlined_c_functions_have_one_attribute() -> None:
+    """OPKIT_INLINE, but for OpenCL C's prelude, which includes no headers of the operators."""
+    for path in c_files():
+        if path.name != "processor.h" and "prelude" not in path.parts:
+            assert "always_inline" not in path.read_text(), path
+
+
 def test_c_functions_are_not_too_long() -> None:
     """By the code style only a function's braces are alone in the first column."""
     for path in c_files():

@@ -13,6 +13,7 @@
 
 #include "generated/affinegrid.h"
 #include "include/opkit/compute/parallel.h"
+#include "include/opkit/compute/processor.h"
 
 enum {
     AFFINEGRID_MAX_AXES = 3,
@@ -50,9 +51,8 @@ static struct affinegrid_axis affinegrid_positions(size_t length, bool align_cor
 
 /* Computes one row of a grid, from the offsets of its start. Vectors convert 32-bit integers alone.
  */
-__attribute__((always_inline)) static inline void affinegrid_row(const struct affinegrid_call *call,
-                                                                 const float *theta, size_t axes,
-                                                                 const double *offsets, float *grid)
+OPKIT_INLINE void affinegrid_row(const struct affinegrid_call *call, const float *theta,
+                                 size_t axes, const double *offsets, float *grid)
 {
     for (size_t i = 0; i < call->x.length; i++) {
         const double x = call->x.start + (double)(int32_t)i * call->x.step;

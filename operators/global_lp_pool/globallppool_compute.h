@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "generated/globallppool.h"
+#include "include/opkit/compute/processor.h"
 
 enum {
     GLOBALLPPOOL_LANES = 16 /* sums side by side */
@@ -32,8 +33,7 @@ static inline double globallppool_power(float x, int64_t p)
 }
 
 /* Returns the sum of the powers. Inlined, so that loops for a constant p are vectors. */
-__attribute__((always_inline)) static inline double globallppool_sum(const float *x, size_t count,
-                                                                     int64_t p)
+OPKIT_INLINE double globallppool_sum(const float *x, size_t count, int64_t p)
 {
     double sums[GLOBALLPPOOL_LANES] = {0.0};
     double total = 0.0;

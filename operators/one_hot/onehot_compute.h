@@ -10,6 +10,7 @@
 #define ONEHOT_COMPUTE_H
 
 #include "generated/onehot.h"
+#include "include/opkit/compute/processor.h"
 
 enum {
     ONEHOT_NOWHERE = -1 /* instead of a place */
@@ -71,10 +72,9 @@ static const char *onehot_check(const struct onehot_inputs *inputs,
 }
 
 /* Writes off everywhere, then on at the places of the indices; floats as their bits. */
-__attribute__((always_inline)) static inline void onehot_write(const struct onehot_inputs *inputs,
-                                                               const struct opkit_tensor *output,
-                                                               int64_t depth, size_t pitch,
-                                                               bool is_wide)
+OPKIT_INLINE void onehot_write(const struct onehot_inputs *inputs,
+                               const struct opkit_tensor *output, int64_t depth, size_t pitch,
+                               bool is_wide)
 {
     const struct opkit_tensor *indices = &inputs->indices, *values = &inputs->values;
     const size_t count = (size_t)depth * pitch, size = output->size;

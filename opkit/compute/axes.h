@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "processor.h"
 #include "tensor.h"
 
 enum {
@@ -208,9 +209,9 @@ typedef float opkit_element(const void *math, const struct opkit_reduction *plan
  * two functions get `math`; they are inlined, so that the lanes of a single element are a constant
  * number, in registers.
  */
-__attribute__((always_inline)) static inline void
-opkit_reduce(const struct opkit_reduction *plan, const float *x, float *y,
-             opkit_columns *compute_columns, opkit_element *compute_element, const void *math)
+OPKIT_INLINE void opkit_reduce(const struct opkit_reduction *plan, const float *x, float *y,
+                               opkit_columns *compute_columns, opkit_element *compute_element,
+                               const void *math)
 {
     const size_t columns = plan->columns;
     const bool is_long = plan->length >= OPKIT_LANES;

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "float_bits.h"
+#include "processor.h"
 
 #if defined(__clang__) /* GCC does not know the pragma */
 #pragma STDC FP_CONTRACT ON
@@ -823,23 +824,22 @@ static inline int opkit_has_larger(const float *x, size_t count, float limit)
 }
 
 /* Computes y[i] from x[i], which may be the same; the blocks within the limit fast. */
-#define OPKIT_DEFINE_ROW(name, limit)                                                              \
-    __attribute__((always_inline)) static inline void opkit_##name##_row(const float *x, float *y, \
-                                                                         size_t count)             \
-    {                                                                                              \
-        for (size_t begin = 0; begin < count; begin += OPKIT_ROW_BLOCK) {                          \
-            const size_t left = count - begin;                                                     \
-            const size_t end = begin + (left < OPKIT_ROW_BLOCK ? left : OPKIT_ROW_BLOCK);          \
-            if (opkit_has_larger(x + begin, end - begin, limit)) {                                 \
-                for (size_t i = begin; i < end; i++) {                                             \
-                    y[i] = opkit_##name(x[i]);                                                     \
-                }                                                                                  \
-            } else {                                                                               \
-                for (size_t i = begin; i < end; i++) {                                             \
-                    y[i] = opkit_##name##_fast(x[i]);                                              \
-                }                                                                                  \
-            }                                                                                      \
-        }                                                                                          \
+#define OPKIT_DEFINE_ROW(name, limit)                                                     \
+    OPKIT_INLINE void opkit_##name##_row(const float *x, float *y, size_t count)          \
+    {                                                                                     \
+        for (size_t begin = 0; begin < count; begin += OPKIT_ROW_BLOCK) {                 \
+            const size_t left = count - begin;                                            \
+            const size_t end = begin + (left < OPKIT_ROW_BLOCK ? left : OPKIT_ROW_BLOCK); \
+            if (opkit_has_larger(x + begin, end - begin, limit)) {                        \
+                for (size_t i = begin; i < end; i++) {                                    \
+                    y[i] = opkit_##name(x[i]);                                            \
+                }                                                                         \
+            } else {                                                                      \
+                for (size_t i = begin; i < end; i++) {                                    \
+                    y[i] = opkit_##name##_fast(x[i]);                                     \
+                }                                                                         \
+            }                                                                             \
+        }                                                                                 \
     }
 
 /* The functions of rows: opkit_exp_row and so on. */

@@ -25,7 +25,7 @@
  * Inlines a loop where it is called, and into it the functions that it calls: only then do
  * compilers vectorize it, for the processor of the calling function.
  */
-#define OPKIT_ELEMENT_LOOP __attribute__((always_inline, flatten)) static inline
+#define OPKIT_ELEMENT_LOOP __attribute__((flatten)) OPKIT_INLINE
 
 #if defined(__x86_64__) && !defined(__AVX2__) && !defined(OPKIT_BASELINE)
 
@@ -169,8 +169,7 @@ __attribute__((unused)) static int opkit_has_dotprod(void)
  * function that computes with opkit_fp16 has it: elsewhere, compilers compute in float.
  */
 #define OPKIT_FP16 __attribute__((target("arch=armv8.2-a+fp16")))
-#define OPKIT_FP16_INLINE \
-    __attribute__((target("arch=armv8.2-a+fp16"), always_inline)) static inline
+#define OPKIT_FP16_INLINE OPKIT_FP16 OPKIT_INLINE
 
 /*
  * Before a loop over floats that computes with halves: else clang takes vectors of 4, as of floats.

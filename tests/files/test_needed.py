@@ -45,9 +45,9 @@ def headers(root: Path) -> set[str]:
 @pytest.mark.parametrize(
     ("file", "header", "added"),
     [
-        ("myoperator_compute.h", f'"{COMPUTE}/math.h"', {"math.h"}),
+        ("myoperator_compute.h", f'"{COMPUTE}/math.h"', {"math.h", "processor.h"}),
         ("src/more.cpp", f'"../{COMPUTE}/reduce.h"', {"processor.h", "reduce.h"}),
-        ("src/more.h", "<opkit/compute/axes.h>", {"axes.h"}),
+        ("src/more.h", "<opkit/compute/axes.h>", {"axes.h", "processor.h"}),
         (
             "rknn_kernel_myoperator.c",
             f'"{COMPUTE}/elementwise.h"',
@@ -77,19 +77,21 @@ def test_header_stays_as_long_as_a_file_includes_it(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Also one outside of the build, and by a macro."""
-    include(root / "myoperator_compute.h", f'"{COMPUTE}/math.h"')
+    include(root / "myoperator_compute.h", f'"{COMPUTE}/fourier.h"')
     repository.update(root)
     (root / "tools").mkdir()
-    (root / "tools/bench.c").write_text(f'#define MATH "../{COMPUTE}/math.h"\n#include MATH\n')
+    (root / "tools/bench.c").write_text(
+        f'#define HEADER "../{COMPUTE}/fourier.h"\n#include HEADER\n'
+    )
     text = (root / "myoperator_compute.h").read_text().partition("\n")[2]
     (root / "myoperator_compute.h").write_text(text)
     repository.update(root)
-    assert f"{COMPUTE}/math.h" in headers(root)
+    assert f"{COMPUTE}/fourier.h" in headers(root)
     (root / "tools/bench.c").unlink()
     assert capsys.readouterr().out == ""
     repository.update(root)
-    assert capsys.readouterr().out == f"delete {COMPUTE}/math.h: no file names it\n"
-    assert f"{COMPUTE}/math.h" not in headers(root)
+    assert capsys.readouterr().out == f"delete {COMPUTE}/fourier.h: no file names it\n"
+    assert f"{COMPUTE}/fourier.h" not in headers(root)
 
 
 def test_headers_of_the_vendor(root: Path) -> None:

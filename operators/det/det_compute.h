@@ -8,6 +8,9 @@
  * A matrix is made triangular by Gaussian elimination with partial pivoting: its determinant is
  * the product of the diagonal, negative after an odd number of exchanged rows. Those of two and
  * three rows are sums of products. In double, because products cancel.
+ *
+ * As in LAPACK, a pivot of 0 makes the determinant 0, also behind an infinite one, and an infinite
+ * pivot stays alone: its factors are 0, also those of infinite elements.
  */
 #ifndef DET_COMPUTE_H
 #define DET_COMPUTE_H
@@ -49,13 +52,19 @@ static double det_eliminate(double *matrix, size_t size)
             }
             product = -product;
         }
-        product *= first[column];
-        if (first[column] == 0.0) {
-            return product;
+        const double divisor = first[column];
+        if (divisor == 0.0) {
+            return 0.0;
+        }
+        product *= divisor;
+        if (isinf(divisor)) {
+            for (size_t row = column + 1; row < size; row++) {
+                matrix[row * size + column] = 0.0;
+            }
         }
         for (size_t row = column + 1; row < size; row++) {
             double *next = matrix + row * size;
-            const double factor = next[column] / first[column];
+            const double factor = next[column] / divisor;
 
             for (size_t i = column + 1; i < size; i++) {
                 next[i] -= factor * first[i];
@@ -80,6 +89,16 @@ static double det_of_3(const float *x)
            (double)x[2] * det_of_2(x + 3, x + 6);
 }
 
+static bool det_has_nan(const float *x, size_t size)
+{
+    for (size_t i = 0; i < size * size; i++) {
+        if (isnan(x[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Returns the determinant of a matrix. `work` is for a copy of it. */
 static double det_of(const float *x, size_t size, double *work)
 {
@@ -93,7 +112,9 @@ static double det_of(const float *x, size_t size, double *work)
     for (size_t i = 0; i < size * size; i++) {
         work[i] = (double)x[i];
     }
-    return det_eliminate(work, size);
+    const double product = det_eliminate(work, size);
+    /* With NaN in the matrix, other results are NaN already. */
+    return (product == 0.0 || isinf(product)) && det_has_nan(x, size) ? (double)NAN : product;
 }
 
 /*

@@ -4,6 +4,7 @@ def test_reference():
     thirds = np.float32([[14, 24], [15, 25]]) / 3
     assert values([[1], [2]], [10, 20], [3]) == thirds.tolist()
     assert values([np.inf, 1], [1, -np.inf]) == [np.inf, -np.inf]
+    assert np.signbit(values([-0.0, -0.0, 0.0], [-0.0, 0.0, 0.0])).tolist() == [True, False, False]
 
 
 def test_reference_rounds_once():

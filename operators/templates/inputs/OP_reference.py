@@ -24,6 +24,6 @@ def reference(inputs, params):
     if any(array.dtype.kind != "f" for array in data):
         raise ValueError("{{ spec.name }}: inputs must be float16 or float32")
     with np.errstate(all="ignore"):
-        total = sum(array.astype(np.float64) for array in data)
+        total = sum((array.astype(np.float64) for array in data), -0.0)  # 0 + -0 is 0
 {{ own|indent(8, true) }}
         return {"{{ output }}": y.astype(data[0].dtype)}

@@ -621,6 +621,10 @@ def test_constants_and_integers_are_not_of_int8(tmp_path: Path) -> None:
             single("Sum", {f"in{index}": [2, 3] for index in range(9)}),
             ["- the library's Sum does not fit: it has no input 'data_8'"],
         ),
+        (
+            single("AffineGrid", {"theta": [1, 2, 3], "size": [4]}, 20),
+            ["- the library's AffineGrid does not fit: its param 'size' is not constant in the"],
+        ),
         # A constant of one element is a list of the library.
         (single("ReduceProd", {"x": [2, 3], "axes": np.array([-1])}, 18), IN_LIBRARY),
         # The library has neutral values for inputs that nodes leave out.

@@ -104,8 +104,10 @@ def _named(spec: OpSpec, found: Signature) -> Iterator[str]:
     for each in found.inputs:
         if each.name in tensors:
             yield from _dtype_problem(tensors[each.name], each)
-        elif not each.kind or each.name not in constants:
+        elif each.name not in constants:
             yield f"it has no {'param' if each.kind else 'input'} '{each.name}'"
+        elif not each.kind:
+            yield f"its param '{each.name}' is not constant in the model"
     for name in tensors.keys() - slots.keys():
         yield f"its input '{name}' is left out in the model"
     for param in spec.params:

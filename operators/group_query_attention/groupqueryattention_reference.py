@@ -186,7 +186,7 @@ def weighed(q, keys, used, before, inputs, params):
     scores = np.where(is_taken & (scores != -np.inf), scores, -np.inf)
     sinks = inputs["head_sink"].astype(np.float64)
     if sinks.shape == (1,) and sinks[0] <= -65504:
-        sinks = np.array([0.0 if params["smooth_softmax"] else -np.inf])
+        sinks = np.array([0.0 if params["smooth_softmax"] == 1 else -np.inf])
     sinks = sinks[:, np.newaxis, np.newaxis]
     largest = np.maximum(np.max(scores, axis=3, keepdims=True, initial=-np.inf), sinks)
     largest = np.where(largest == -np.inf, 0, largest)

@@ -118,7 +118,7 @@ def group_calls(draw: Any) -> Call:
         "num_heads": heads,
         "kv_num_heads": kv_heads,
         "causal": draw(st.integers(0, 1)),
-        "smooth_softmax": draw(st.integers(0, 1)),
+        "smooth_softmax": draw(st.integers(-1, 1)),
         "scale": draw(st.sampled_from([0.0, 0.5])),
         "softcap": draw(st.sampled_from([0.0, 1.5])),
     }

@@ -123,6 +123,8 @@ def test_reference():
     assert outputs(ZEROS, HALVES, VALUES, local_window_size=2)[0] == [8, 4, 8]
     smooth = {"causal": 0, "smooth_softmax": 1}
     assert outputs(ZEROS, HALVES, VALUES, **smooth)[0] == [6, 6, 6]
+    none = outputs(ZEROS, HALVES, VALUES, causal=0)
+    assert outputs(ZEROS, HALVES, VALUES, causal=0, smooth_softmax=-1) == none
     assert outputs(ZEROS, HALVES, VALUES, **smooth, head_sink=np.log([3]))[0] == [4, 4, 4]
     bias = np.broadcast_to(HALVES.reshape(3), (1, 1, 3, 3))
     assert outputs(ZEROS, HALVES, VALUES, attention_bias=bias)[0] == [8, 2, 9]

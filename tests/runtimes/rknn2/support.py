@@ -53,6 +53,7 @@ class Operator:
         entry: the symbol that returns the custom operator.
         convention: the calling convention of a version of librknnrt.
         environment: variables for its process.
+        limit: the time limit of a call, in seconds.
     """
 
     spec: OpSpec
@@ -61,6 +62,7 @@ class Operator:
     entry: str = "get_rknn_custom_op"
     convention: CallingConvention = CONVENTION
     environment: Mapping[str, str] = field(default_factory=dict)
+    limit: float = RunOptions.limit
     _kernel: HarnessKernel | None = field(default=None, init=False)
 
     def run(
@@ -77,9 +79,8 @@ class Operator:
             executor = Executor("x64", (*map(str, files), self.entry), self.environment)
             self._kernel = HarnessKernel(self.spec, executor, self.host, self.convention)
         self._kernel.attachments = attachments or {}
-        return self._kernel.run(
-            Invocation(inputs, params, outputs), RunOptions(fill=0x7E, repeat=repeat)
-        )
+        options = RunOptions(fill=0x7E, repeat=repeat, limit=self.limit)
+        return self._kernel.run(Invocation(inputs, params, outputs), options)
 
     def close(self) -> None:
         """End the harness."""

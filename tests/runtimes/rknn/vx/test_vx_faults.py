@@ -245,9 +245,9 @@ WRONG = [
     ids=["local", "division"],
 )
 def test_fault_fails_one_case_and_others_run(
-    fault: str, problem: str, example: Callable[[str], Repository], tmp_path: Path
+    fault: str, problem: str, example: Callable[..., Repository], tmp_path: Path
 ) -> None:
-    path = Path(shutil.copytree(example("exp").path, tmp_path / "exp"))
+    path = Path(shutil.copytree(example("exp", "rknn").path, tmp_path / "exp"))
     kernel = path / "rknn_kernel_exp.vx"
     text = kernel.read_text()
     assert "low = exp2(" in text

@@ -83,6 +83,10 @@ def new_clone(folder: Path) -> Path:
     return folder / "clone"
 
 
+INSTALLATION = [step for step, _ in steps(README)][:3:2]
+"""The commands of the README that install what its other commands need, and run the demo."""
+
+
 def path_of_a_user(folder: Path) -> str:
     """Make a folder with python3 and a few programs, without a compiler; return it as PATH."""
     tools = folder / "bin"
@@ -94,12 +98,12 @@ def path_of_a_user(folder: Path) -> str:
 
 
 def environment_of_a_user() -> Path:
-    """Return the programs of the environment that the page on models makes; made once per run."""
+    """Return the programs of the environment that INSTALLATION makes in a clone, once per run."""
 
     def make(folder: Path) -> None:
         clone = new_clone(folder)
-        command, _ = next(steps(PAGES["start-model"]))
-        follow([f"```sh\n{command}\n```\n"], clone, path_of_a_user(clone))
+        demo, extra = INSTALLATION
+        follow([f"```sh\n{demo} >demo.log\n{extra}\n```\n"], clone, path_of_a_user(clone))
 
     return made_once("user", make).path / ".venv/bin"
 

@@ -25,6 +25,7 @@ from tests.check.target_repositories import need
 from tests.marks import slow_first
 from tests.models.models import detector
 from tests.pages import (
+    INSTALLATION,
     PAGES,
     README,
     blocks,
@@ -41,7 +42,6 @@ from tests.rknn_op.older import age
 WALK = ("start-model", "start-description", "rknn2", "pplnn")
 """Pages that a new user follows, in the order of the README."""
 START = {
-    "README": [README],
     "start-model": [PAGES["start-model"]],
     "start-description": [PAGES[name] for name in WALK[1:]],
     "start-vendor": [PAGES["start-vendor"]],
@@ -194,7 +194,17 @@ SETTINGS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", slow_first(1, START))
+def test_readme(tmp_path: Path) -> None:
+    """The commands run in a new clone, in the environment that the first ones make."""
+    environment = environment_of_a_user()
+    path = f"{environment}:{path_of_a_user(tmp_path)}"
+    left_out = [*LEFT_OUT, *OF_CI, *INSTALLATION]
+    follow([README], environment.parents[1], path, failing=("rknn-op scan",), left_out=left_out)
+
+
+@pytest.mark.slow
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", START)
 def test_new_user(name: str, tmp_path: Path) -> None:
     """The commands run in a new clone, in the environment that they make."""
     failing = ("rknn-op scan", *FAILING.get(name, ()))

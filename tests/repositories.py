@@ -48,6 +48,8 @@ ONNX_OPERATORS = {operator.folder.name: name for name, operator in LIBRARY.items
 """The examples of ONNX's own operators -> the operator."""
 FIRST_LINK = re.compile(r"compiling the C(\+\+)? library of \S+, once")
 """The message of the first link for an ABI on a new machine."""
+OWN_BYTECODE = {"PYTHONPYCACHEPREFIX": "", "PYTHONDONTWRITEBYTECODE": "1"}
+"""Variables for a Python of another environment, whose packages have their bytecode beside them."""
 _FOLDER_OF_RUN = "RKNN_OP_TESTS_FOLDER"
 
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import yaml
 
+from tests.repositories import OWN_BYTECODE
 from tests.rknn_op.command import process
 
 PROGRAM = Path(__file__).with_name("architectures.py")
@@ -55,14 +56,16 @@ reasons: the errors on the way, and what to do about unsuitable operators.
 
 def names(python: str) -> list[str]:
     """Return the names of all models, `architecture, exporter`."""
-    return [f"{name}, {each}" for name in _run(python, PROGRAM).split() for each in EXPORTERS]
+    return [
+        f"{name}, {each}" for name in run_elsewhere(python, PROGRAM).split() for each in EXPORTERS
+    ]
 
 
 def export(python: str, name: str, folder: Path) -> Path:
     """Export a model; return its file."""
     architecture, exporter = name.split(", ")
     file = folder / "model.onnx"
-    _run(python, PROGRAM, architecture, exporter, file)
+    run_elsewhere(python, PROGRAM, architecture, exporter, file)
     return file
 
 
@@ -73,7 +76,9 @@ def with_torch(toolkit: str, python: str, folder: Path) -> Path:
     the import of torch takes seconds.
     """
     version, site = (
-        _run(each, "-c", "import sys, site; print(sys.version_info[:2], site.getsitepackages()[0])")
+        run_elsewhere(
+            each, "-c", "import sys, site; print(sys.version_info[:2], site.getsitepackages()[0])"
+        )
         for each in (toolkit, python)
     )
     (toolkit_version, _), (torch_version, packages) = (
@@ -84,14 +89,19 @@ def with_torch(toolkit: str, python: str, folder: Path) -> Path:
     for name in _TORCH:
         (folder / name).symlink_to(Path(packages) / name)
     file = folder / "python"
-    path = shlex.quote(str(folder))
-    file.write_text(f'#!/bin/sh\nPYTHONPATH={path} exec {shlex.quote(toolkit)} "$@"\n')
+    variables = {"PYTHONPATH": str(folder), **OWN_BYTECODE}
+    text = " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())
+    file.write_text(f'#!/bin/sh\n{text} exec {shlex.quote(toolkit)} "$@"\n')
     file.chmod(0o755)
     return file
 
 
-def _run(*command: str | Path) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def run_elsewhere(*command: str | Path, cwd: Path | None = None) -> str:
+    """Run a Python of another environment; return its output."""
+    variables = {**os.environ, **OWN_BYTECODE}
+    done = subprocess.run(
+        command, cwd=cwd, env=variables, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

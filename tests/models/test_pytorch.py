@@ -10,7 +10,6 @@ import json
 import os
 import runpy
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rknn_op.cli import main
-from tests.models.architecture_table import TOOLKIT_VARIABLE, with_torch
+from tests.models.architecture_table import TOOLKIT_VARIABLE, run_elsewhere, with_torch
 from tests.pages import assert_printed, blocks, console
 from tests.repositories import ROOT
 from tests.rknn_op.command import process
@@ -53,11 +52,6 @@ def torch_python() -> str:
     return python
 
 
-def run(folder: Path, *command: str) -> None:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 @pytest.fixture(scope="module")
 def page(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder in which the page's programs ran."""
@@ -65,7 +59,7 @@ def page(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for text in blocks("python", PAGE):
         name = text.partition("\n")[0].removeprefix("# ")
         (folder / name).write_text(text)
-        run(folder, torch_python, name)
+        run_elsewhere(torch_python, name, cwd=folder)
     return folder
 
 
@@ -73,7 +67,7 @@ def page(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def exported(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the models that PyTorch exported."""
     folder = tmp_path_factory.mktemp("exported")
-    run(folder, torch_python, str(PROGRAM), str(folder))
+    run_elsewhere(torch_python, PROGRAM, folder)
     return folder
 
 
@@ -157,7 +151,7 @@ def test_exported_models(exported: Path, name: str, suffix: str, expected: list[
 def sequences(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the models of sequences, and of a toolkit with torch."""
     folder = tmp_path_factory.mktemp("sequences")
-    run(folder, torch_python, str(SEQUENCES), str(folder))
+    run_elsewhere(torch_python, SEQUENCES, folder)
     if TOOLKIT:
         with_torch(TOOLKIT, torch_python, folder / "toolkit")
     return folder

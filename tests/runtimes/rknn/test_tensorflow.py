@@ -19,7 +19,7 @@ import pytest
 
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.toolkit_class import toolkit_class
-from tests.repositories import EXAMPLE_DESCRIPTIONS, example_files
+from tests.repositories import EXAMPLE_DESCRIPTIONS, OWN_BYTECODE, example_files
 
 pytestmark = pytest.mark.slow
 
@@ -213,7 +213,12 @@ def results_of(python: str, folder: Path) -> dict[str, str | None]:
     """Run all cases in a Python; return name -> None, or the error."""
     done = subprocess.run(
         [python, str(PROGRAM), str(folder), str(TESTS / "rknn_stand_in")],
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""},
+        env={
+            **os.environ,
+            **OWN_BYTECODE,
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            "CUDA_VISIBLE_DEVICES": "",
+        },
         capture_output=True,
         text=True,
         check=False,

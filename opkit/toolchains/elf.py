@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elftools.elf.elffile import ELFFile
-
 from opkit.common import file_io
 from opkit.common.errors import OpkitError
 from opkit.toolchains.abi import Abi
@@ -74,6 +72,8 @@ def read(data: bytes) -> Library:
     Raises:
         ElfError: it is not an ELF file, is too large, or is damaged.
     """
+    from elftools.elf.elffile import ELFFile  # slow, and only after a link
+
     if not data.startswith(b"\x7fELF"):
         raise ElfError(f"not an ELF file: it begins with {data[:4]!r}")
     if len(data) > MAX_SIZE:

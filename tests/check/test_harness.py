@@ -206,7 +206,7 @@ CASES = [Case(name, {{"input": ELEMENTS}}, {{"deed": deed}}) for name, deed in {
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_cpu_kernel(case, monkeypatch):
     for name in ("TIME_LIMIT", "SHORT_LIMIT"):
-        monkeypatch.setattr(checking, name, 2 if case.name in {endless} else {long_limit})
+        monkeypatch.setattr(checking, name, 1 if case.name in {endless} else {long_limit})
     check_cpu_kernel(case)
 """
 
@@ -230,7 +230,7 @@ def messages(emulated: Repository) -> dict[str, str]:
     """Return the message of each failed case under the emulator."""
     run = target_repositories.check(emulated, "target=rv1126", "verbose=1")
     assert (
-        "\nnote: CPU kernel, armhf timed out after 2 s in case BLOCK_ALARM_AND_LOOP" in run.stdout
+        "\nnote: CPU kernel, armhf timed out after 1 s in case BLOCK_ALARM_AND_LOOP" in run.stdout
     )
     return messages_of("CPU kernel, armhf", run.stdout)
 
@@ -249,7 +249,7 @@ def test_no_harness_process_survives(emulated: Repository, messages: dict[str, s
 
 @pytest.mark.parametrize("deed", marked(EMULATED))
 def test_fault_under_emulator(deed: str, messages: dict[str, str]) -> None:
-    assert EMULATED[deed].replace("{limit}", "2") in messages[deed]
+    assert EMULATED[deed].replace("{limit}", "1") in messages[deed]
     assert f"after_{deed}" not in messages
 
 

@@ -14,7 +14,6 @@
 #include "include/opkit/compute/quantize.h"
 
 enum {
-    DEQUANTIZELINEAR_RUN = 512, /* elements that are computed at a time */
     DEQUANTIZELINEAR_GRAIN = 16384 /* elements worth a thread */
 };
 
@@ -24,40 +23,68 @@ struct dequantizelinear_task {
     struct opkit_scales scales;
 };
 
-/* Differences of int32 wrap around. A step of 0: the first scale and zero point are those of all.
+/*
+ * Defines a function for elements of a type. Differences of int32 wrap around. A step of 0: the
+ * first scale and zero point are those of all.
  */
-OPKIT_ELEMENT_LOOP void dequantizelinear_floats(const int32_t *numbers, const int32_t *zeros,
-                                                const float *scales, size_t step, size_t count,
-                                                float *__restrict__ y)
-{
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t steps = (uint32_t)numbers[i] - (uint32_t)zeros[i * step];
+#define DEQUANTIZELINEAR_DEFINE(name, type)                                                      \
+    OPKIT_ELEMENT_LOOP void name(const type *x, const type *zeros, const float *scales,          \
+                                 size_t step, size_t count, float *__restrict__ y)               \
+    {                                                                                            \
+        for (size_t i = 0; i < count; i++) {                                                     \
+            const uint32_t steps = (uint32_t)(int32_t)x[i] - (uint32_t)(int32_t)zeros[i * step]; \
+                                                                                                 \
+            y[i] = (float)(int32_t)steps * scales[i * step];                                     \
+        }                                                                                        \
+    }
 
-        y[i] = (float)(int32_t)steps * scales[i * step];
+DEQUANTIZELINEAR_DEFINE(dequantizelinear_int8, int8_t)
+DEQUANTIZELINEAR_DEFINE(dequantizelinear_uint8, uint8_t)
+DEQUANTIZELINEAR_DEFINE(dequantizelinear_int16, int16_t)
+DEQUANTIZELINEAR_DEFINE(dequantizelinear_uint16, uint16_t)
+DEQUANTIZELINEAR_DEFINE(dequantizelinear_int32, int32_t)
+
+/* Computes elements with neighboring scales, or with one: the step is constant in each loop. */
+OPKIT_ELEMENT_LOOP void dequantizelinear_part(const struct dequantizelinear_inputs *inputs,
+                                              size_t first, size_t scale, size_t step, size_t count,
+                                              float *y)
+{
+    const struct opkit_tensor *x = &inputs->x, *zeros = &inputs->x_zero_point;
+    const float *scales = inputs->x_scale.float32 + scale;
+
+    switch (x->type) {
+    case OPKIT_INT8:
+        dequantizelinear_int8(x->int8 + first, zeros->int8 + scale, scales, step, count, y);
+        break;
+    case OPKIT_UINT8:
+        dequantizelinear_uint8(x->uint8 + first, zeros->uint8 + scale, scales, step, count, y);
+        break;
+    case OPKIT_INT16:
+        dequantizelinear_int16(x->int16 + first, zeros->int16 + scale, scales, step, count, y);
+        break;
+    case OPKIT_UINT16:
+        dequantizelinear_uint16(x->uint16 + first, zeros->uint16 + scale, scales, step, count, y);
+        break;
+    default:
+        dequantizelinear_int32(x->int32 + first, zeros->int32 + scale, scales, step, count, y);
+        break;
     }
 }
 
 OPKIT_ELEMENT_LOOP void dequantizelinear_run(const void *context, size_t begin, size_t end)
 {
     const struct dequantizelinear_task *task = (const struct dequantizelinear_task *)context;
-    const float *scale = task->inputs->x_scale.float32;
-    int32_t numbers[DEQUANTIZELINEAR_RUN], zeros[DEQUANTIZELINEAR_RUN];
 
     while (begin < end) {
         const struct opkit_scaled_run run = opkit_run_of(&task->scales, begin, end);
-        const size_t limit = DEQUANTIZELINEAR_RUN;
-        const size_t count = run.count < limit ? run.count : limit;
         float *y = task->y + begin;
 
-        opkit_load_numbers(&task->inputs->x, begin, count, numbers);
-        opkit_load_numbers(&task->inputs->x_zero_point, run.scale, run.step == 1 ? count : 1,
-                           zeros);
         if (run.step == 0) {
-            dequantizelinear_floats(numbers, zeros, scale + run.scale, 0, count, y);
+            dequantizelinear_part(task->inputs, begin, run.scale, 0, run.count, y);
         } else {
-            dequantizelinear_floats(numbers, zeros, scale + run.scale, 1, count, y);
+            dequantizelinear_part(task->inputs, begin, run.scale, 1, run.count, y);
         }
-        begin += count;
+        begin += run.count;
     }
 }
 OPKIT_WIDEST(dequantizelinear_run, (const void *context, size_t begin, size_t end),

@@ -79,18 +79,7 @@ class Grafter:
             return narrow[tensor.name]
 
         try:
-            present = {
-                name
-                for slots, tensors in ((self.inputs, node.inputs), (self.outputs, node.outputs))
-                for name, position in slots.items()
-                if at(tensors, position) is not None
-            }
-            omitted = optional_inputs.params(node.op_type, present, node.attributes)
-            attributes = {
-                param.name: omitted[param.name]
-                for param in self.custom.spec.params
-                if param.name in omitted
-            } | self._attributes(original)
+            attributes = self._attributes(node, original)
             inputs = [
                 self._tensor(node, each.name, added, names) for each in self.custom.spec.inputs
             ]
@@ -156,8 +145,11 @@ class Grafter:
 
     # ---- Attributes ----
 
-    def _attributes(self, original: Any) -> dict[str, ParamValue]:
-        """Return the values of the node's attributes, in the order of op.yml."""
+    def _attributes(self, node: Node, original: Any) -> dict[str, ParamValue]:
+        """Return the values of the node's attributes, and of params for outputs that it lacks.
+
+        In the order of op.yml.
+        """
         params = {param.name: param for param in self.custom.spec.params}
         defaults = {
             name: known.default_value
@@ -179,6 +171,13 @@ class Grafter:
             if bad := self.custom.form.unreadable(value):
                 readable = self.custom.form.readable
                 raise MismatchError(f"attribute '{name}' is {bad[0]} (expected {readable})")
+        present = {
+            name
+            for slots, tensors in ((self.inputs, node.inputs), (self.outputs, node.outputs))
+            for name, position in slots.items()
+            if at(tensors, position) is not None
+        }
+        values = {**optional_inputs.params(node.op_type, present, node.attributes), **values}
         return {name: values[name] for name in params if name in values}
 
     # ---- Inputs and outputs ----

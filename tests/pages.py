@@ -83,8 +83,9 @@ def new_clone(folder: Path) -> Path:
     return folder / "clone"
 
 
-INSTALLATION = [step for step, _ in steps(README)][:3:2]
-"""The commands of the README that install what its other commands need, and run the demo."""
+_DEMO, _TESTS, _EXTRA, *_ = (command for command, _ in steps(README))
+INSTALLATION = (_DEMO, _EXTRA)
+"""The commands of the README that install what its other commands need; the first runs the demo."""
 
 
 def path_of_a_user(folder: Path) -> str:
@@ -102,8 +103,7 @@ def environment_of_a_user() -> Path:
 
     def make(folder: Path) -> None:
         clone = new_clone(folder)
-        demo, extra = INSTALLATION
-        follow([f"```sh\n{demo} >demo.log\n{extra}\n```\n"], clone, path_of_a_user(clone))
+        follow([f"```sh\n{_DEMO} >demo.log\n{_EXTRA}\n```\n"], clone, path_of_a_user(clone))
 
     return made_once("user", make).path / ".venv/bin"
 

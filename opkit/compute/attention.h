@@ -38,7 +38,8 @@ enum {
     OPKIT_ATTENTION_ELEMENTS = OPKIT_ATTENTION_MAX_FEATURES * OPKIT_ATTENTION_QUERIES,
     OPKIT_ATTENTION_KEYS = 120, /* of a block, at most; 128 with those that fill up a vector */
     OPKIT_ATTENTION_TILE = 6, /* rows of sums in registers */
-    OPKIT_ATTENTION_MAX_TILE = 8, /* the same, of 32: OPKIT_ATTENTION_KEYS is a multiple of both */
+    /* The same, of 32, or of one vector a row. OPKIT_ATTENTION_KEYS is a multiple of both. */
+    OPKIT_ATTENTION_MAX_TILE = 8,
     OPKIT_ATTENTION_FEW = 4, /* queries, at most, that are computed one by one */
     OPKIT_ATTENTION_GRAIN = 1 << 18 /* multiplications worth a thread */
 };

@@ -600,7 +600,8 @@ def test_a_difference_is_an_error(
             ),
             ("raise ValueError", "onnxruntime cannot compute its constants"),
             ("print('no archive')", "onnxruntime cannot compute its constants"),
-            ("import time; time.sleep(60)", "its constants take more than 0.1 s"),  # stopped then
+            # The limit stops it.
+            ("import time; time.sleep(60)", "its constants take more than 0.1 s"),
         ],
     ),
 )
@@ -611,7 +612,7 @@ def test_failure_of_the_process(
     script = tmp_path / "script.py"
     script.write_text(program)
     monkeypatch.setattr(cleaning, "_SCRIPT", script)
-    if "time" in program:
+    if "sleep" in program:  # the others need time to start
         monkeypatch.setattr(cleaning, "_TIMEOUT", 0.1)
     file = saved(reshaped(), tmp_path)
     found = scanned(file)
